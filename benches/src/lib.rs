@@ -1,0 +1,1 @@
+//! Barnabas and Apache Kafka under the same load, side by side in one run.

@@ -1,0 +1,1 @@
+//! Stock clients and the official tools against a running broker.

@@ -1,0 +1,8 @@
+//! Barnabas, a Kafka broker.
+//!
+//! ARCHITECTURE.md shows how a request flows through the rooms below.
+
+pub mod clock;
+pub mod ids;
+pub mod rng;
+pub mod spawn;

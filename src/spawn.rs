@@ -1,0 +1,46 @@
+//! The door of concurrency: who runs a task, and where work that blocks goes.
+
+use std::future::Future;
+
+use tokio::task::JoinHandle;
+
+/// Starts tasks on the current tokio runtime. Cheap to copy.
+#[derive(Clone, Copy, Debug)]
+pub struct Spawner {
+    inline_blocking: bool,
+}
+
+impl Spawner {
+    /// Tasks on the runtime's workers, blocking work on its blocking threads.
+    pub fn threads() -> Spawner {
+        Spawner { inline_blocking: false }
+    }
+
+    /// One thread, one order: blocking work runs at once where it is asked for. For the simulator.
+    pub fn simulated() -> Spawner {
+        Spawner { inline_blocking: true }
+    }
+
+    /// Runs a future beside the caller.
+    pub fn spawn<F>(self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        tokio::spawn(future)
+    }
+
+    /// Runs work that blocks (fsync, cold reads, recovery) away from the workers.
+    pub fn blocking<T, F>(self, work: F) -> JoinHandle<T>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        if self.inline_blocking {
+            let done = work();
+            tokio::spawn(async move { done })
+        } else {
+            tokio::task::spawn_blocking(work)
+        }
+    }
+}
