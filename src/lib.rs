@@ -3,6 +3,7 @@
 //! ARCHITECTURE.md shows how a request flows through the rooms below.
 
 pub mod clock;
+pub mod coordinator;
 pub mod ids;
 pub mod rng;
 pub mod spawn;
