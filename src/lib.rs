@@ -4,6 +4,7 @@
 
 pub mod clock;
 pub mod coordinator;
+pub mod config;
 pub mod ids;
 pub mod rng;
 pub mod spawn;
