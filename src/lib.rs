@@ -5,6 +5,7 @@
 pub mod clock;
 pub mod coordinator;
 pub mod config;
+pub mod controller;
 pub mod ids;
 pub mod rng;
 pub mod spawn;
