@@ -6,6 +6,7 @@ pub mod clock;
 pub mod coordinator;
 pub mod config;
 pub mod controller;
+pub mod disk;
 pub mod ids;
 pub mod rng;
 pub mod spawn;
