@@ -1,6 +1,7 @@
 //! What stands before a request's and a response's body.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use thiserror::Error;
 
@@ -36,23 +37,57 @@ pub enum HeaderError {
     Malformed(#[from] DecodeError),
 }
 
+/// A header's fields and where its parts lie in the frame.
+struct Layout {
+    api: ApiKey,
+    version: i16,
+    correlation_id: i32,
+    client_id: Range<usize>,
+    body: usize,
+}
+
+fn layout(frame: &[u8]) -> Result<Layout, HeaderError> {
+    let mut r = Reader::new(frame, 1);
+    let key = i16::read(&mut r)?;
+    let version = i16::read(&mut r)?;
+    let api = ApiKey::from_key(key).ok_or(HeaderError::UnknownApi { key, version })?;
+    let correlation_id = i32::read(&mut r)?;
+    // The client id is never compact: a broker must understand any version of ApiVersions so far.
+    let length = r.string_length()?.unwrap_or_default();
+    let from = frame.len().saturating_sub(r.rest().len());
+    r.take(length)?;
+    if api.request_header_version(version) >= 2 {
+        r.tagged_fields(&mut |_, _| Ok(false))?;
+    }
+    let body = frame.len().saturating_sub(r.rest().len());
+    Ok(Layout { api, version, correlation_id, client_id: from..from.saturating_add(length), body })
+}
+
+impl Layout {
+    fn header<'a>(&self, head: &'a [u8]) -> RequestHeader<'a> {
+        let client_id = head.get(self.client_id.clone()).unwrap_or_default();
+        RequestHeader {
+            api: self.api,
+            version: self.version,
+            correlation_id: self.correlation_id,
+            client_id: String::from_utf8_lossy(client_id),
+        }
+    }
+}
+
 impl<'a> RequestHeader<'a> {
     /// Reads the header at the beginning of a frame, and gives the bytes of the body after it.
     pub fn parse(frame: &'a [u8]) -> Result<(RequestHeader<'a>, &'a [u8]), HeaderError> {
-        let mut r = Reader::new(frame, 1);
-        let key = i16::read(&mut r)?;
-        let version = i16::read(&mut r)?;
-        let api = ApiKey::from_key(key).ok_or(HeaderError::UnknownApi { key, version })?;
-        let correlation_id = i32::read(&mut r)?;
-        // The client id is never compact: a broker must understand any version of ApiVersions so far.
-        let client_id = match r.string_length()? {
-            Some(length) => r.text(length)?,
-            None => Cow::Borrowed(""),
-        };
-        if api.request_header_version(version) >= 2 {
-            r.tagged_fields(&mut |_, _| Ok(false))?;
-        }
-        Ok((RequestHeader { api, version, correlation_id, client_id }, r.rest()))
+        let layout = layout(frame)?;
+        let (head, body) = frame.split_at_checked(layout.body).unwrap_or((frame, &[]));
+        Ok((layout.header(head), body))
+    }
+
+    /// As [`RequestHeader::parse`], with a body that may be patched.
+    pub fn split(frame: &'a mut [u8]) -> Result<(RequestHeader<'a>, &'a mut [u8]), HeaderError> {
+        let layout = layout(frame)?;
+        let (head, body) = frame.split_at_mut_checked(layout.body).unwrap_or_default();
+        Ok((layout.header(head), body))
     }
 
     /// Appends the header.

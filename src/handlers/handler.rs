@@ -1,0 +1,194 @@
+//! The shape of a handler: two plain functions, one that starts a request and one that finishes it.
+
+use std::borrow::Cow;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use barnabas_protocol::codec::{DecodeError, Reader, Writer};
+use barnabas_protocol::header::HeaderError;
+use barnabas_protocol::messages::{Request, Response};
+use barnabas_protocol::{ApiKey, ErrorCode};
+use tokio::sync::oneshot;
+
+use super::{Out, Rooms};
+use crate::clock::Now;
+
+/// What is known of a connection's other end.
+#[derive(Debug)]
+pub struct Session {
+    /// The listener's name, as in `listeners`.
+    pub listener: Arc<str>,
+    /// The peer's address.
+    pub peer: IpAddr,
+    /// Kafka's spelling, `User:ANONYMOUS` where nobody authenticated.
+    pub principal: Arc<str>,
+}
+
+/// One request's surroundings.
+pub struct Ctx<'a> {
+    /// The broker.
+    pub rooms: &'a Rooms,
+    /// Who asks, and where.
+    pub session: &'a Session,
+    /// The client's name for itself.
+    pub client_id: Cow<'a, str>,
+    /// Which API, at which version: replies are encoded at it.
+    pub api: ApiKey,
+    /// See `api`.
+    pub version: i16,
+    /// When this step began.
+    pub now: Now,
+    /// The broker is going: what waits should answer with what it has.
+    pub stopping: bool,
+}
+
+/// What a principal wants to do (KIP-11's operations).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "Kafka's names")]
+pub enum Operation {
+    Read,
+    Write,
+    Create,
+    Delete,
+    Alter,
+    Describe,
+    ClusterAction,
+    DescribeConfigs,
+    AlterConfigs,
+    IdempotentWrite,
+}
+
+/// To what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "Kafka's names")]
+pub enum Resource<'a> {
+    Topic(&'a str),
+    Group(&'a str),
+    TransactionalId(&'a str),
+    Cluster,
+}
+
+impl Ctx<'_> {
+    /// May the principal do this? Every handler asks; until an authorizer is built, everybody may
+    /// (and `authorizer.class.name` stops the start).
+    #[expect(clippy::unused_self, reason = "the authorizer will look at the principal")]
+    pub fn authorize(&self, _operation: Operation, _resource: Resource<'_>) -> bool {
+        true
+    }
+
+    /// Reads the body of a request.
+    ///
+    /// # Errors
+    /// It does not follow its schema: the connection is hung up on.
+    pub fn decode<R: Request>(&self, body: &[u8]) -> Result<R, CloseReason> {
+        Ok(R::decode(&mut Reader::new(body, self.version))?)
+    }
+
+    /// Writes the body of a response, at the request's version.
+    pub fn respond<R: Response>(&self, out: &mut Out, response: &R) -> Answer {
+        response.encode(&mut Writer::new(out.bytes(), self.version));
+        Ok(Outcome::Done)
+    }
+}
+
+/// What became of a request.
+pub enum Outcome {
+    /// The body has been written.
+    Done,
+    /// There is no answer, as to a produce with acks=0.
+    Silent,
+    /// The answer comes later.
+    Parked(Box<dyn Ticket>),
+}
+
+/// What a handler gives back: an outcome, or the reason why nothing sensible can be answered.
+pub type Answer = Result<Outcome, CloseReason>;
+
+/// Why a connection is hung up.
+#[derive(Debug, thiserror::Error)]
+pub enum CloseReason {
+    /// A frame's length is negative or zero.
+    #[error("a frame of {0} bytes cannot be")]
+    InvalidLength(i32),
+    /// A frame's length is above `socket.request.max.bytes`.
+    #[error("a request of {claimed} bytes, where socket.request.max.bytes={allowed}")]
+    TooLarge {
+        /// The length announced, in bytes.
+        claimed: usize,
+        /// The limit, in bytes.
+        allowed: usize,
+    },
+    /// The header is none.
+    #[error("{0}")]
+    Header(#[from] HeaderError),
+    /// The body does not follow its schema.
+    #[error("request that cannot be read: {0}")]
+    Decode(#[from] DecodeError),
+    /// No handler for this key and version.
+    #[error("{api:?} version {version} is not served here")]
+    Unsupported {
+        /// The API in the header.
+        api: ApiKey,
+        /// The version in the header.
+        version: i16,
+    },
+    /// An error with acks=0 can only be told by closing the socket.
+    #[error("a produce with acks=0 failed: {0:?}")]
+    ProduceFailed(ErrorCode),
+    /// The answer could not be put together from the files.
+    #[error("reading the log failed: {0}")]
+    Read(#[from] std::io::Error),
+    /// The work behind the request was dropped (a room is going or failed).
+    #[error("the request's work was dropped")]
+    Dropped,
+}
+
+/// A request that waits.
+pub trait Ticket: Send {
+    /// Ready when it is worth calling [`Ticket::finish`].
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<()>;
+
+    /// Monotonic ms at which `finish` is called all the same.
+    fn deadline(&self) -> Option<u64> {
+        None
+    }
+
+    /// Writes the body, or parks again.
+    fn finish(self: Box<Self>, ctx: &Ctx<'_>, out: &mut Out) -> Answer;
+}
+
+/// Parks until a value arrives, then goes on with `then`.
+pub fn when<T, F>(receiver: oneshot::Receiver<T>, then: F) -> Answer
+where
+    T: Send + 'static,
+    F: FnOnce(T, &Ctx<'_>, &mut Out) -> Answer + Send + 'static,
+{
+    Ok(Outcome::Parked(Box::new(When { receiver, value: None, then })))
+}
+
+struct When<T, F> {
+    receiver: oneshot::Receiver<T>,
+    value: Option<T>,
+    then: F,
+}
+
+impl<T, F> Ticket for When<T, F>
+where
+    T: Send + 'static,
+    F: FnOnce(T, &Ctx<'_>, &mut Out) -> Answer + Send + 'static,
+{
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        use std::future::Future;
+        let Poll::Ready(value) = std::pin::Pin::new(&mut self.receiver).poll(cx) else {
+            return Poll::Pending;
+        };
+        self.value = value.ok();
+        Poll::Ready(())
+    }
+
+    fn finish(self: Box<Self>, ctx: &Ctx<'_>, out: &mut Out) -> Answer {
+        let value = self.value.ok_or(CloseReason::Dropped)?;
+        (self.then)(value, ctx, out)
+    }
+}
