@@ -1,0 +1,25 @@
+//! The record batch, version 2: Kafka's unit of appending, storing and fetching.
+//!
+//! A client's bytes become a [`RawBatch`] (one complete batch, cut out of a buffer), then a [`ValidBatch`]
+//! (everything in it has been checked, [`Facts`] tell what it holds), which the leader [stamps](ValidBatch::stamp)
+//! in place. Readers of logs and fetch answers walk [`Batches`] of [`BatchView`]s. A [`BatchBuilder`] makes new ones.
+//! Nothing here copies or allocates unless a batch is compressed or refused.
+
+mod codec;
+mod fault;
+mod header;
+mod records;
+mod stamp;
+mod validate;
+mod view;
+
+pub use codec::{Caps, Codec, Scratch};
+pub use fault::{Class, Fault, Malformed, RecordCause, RecordFault};
+pub use header::{
+    Attributes, HEADER_BYTES, Header, MAGIC, NO_TIMESTAMP, OVERHEAD_BYTES, PREFIX_BYTES, Producer,
+    sequence_plus,
+};
+pub use records::{Headers, Record, RecordHeader, Records};
+pub use stamp::Stamp;
+pub use validate::{Facts, Origin, Rules, TimestampRule, ValidBatch};
+pub use view::{BatchView, Batches, RawBatch};

@@ -1,0 +1,184 @@
+//! The records inside a batch, borrowed.
+//!
+//! ```text
+//! length varint | attributes i8 | timestamp delta varlong | offset delta varint
+//! key length varint, key | value length varint, value | headers varint { key length, key, value length, value }
+//! ```
+//! A negative length of key or value means null.
+
+use super::codec::{Caps, Scratch};
+use super::fault::{Fault, Malformed};
+use super::header::{HEADER_BYTES, Header};
+use super::view::BatchView;
+use crate::cursor::Cursor;
+use std::borrow::Cow;
+
+/// One record. Its bytes have been checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Record<'a> {
+    /// Relative to the batch's base timestamp, ms.
+    pub timestamp_delta: i64,
+    /// Relative to the batch's base offset.
+    pub offset_delta: i32,
+    /// `None` is null.
+    pub key: Option<&'a [u8]>,
+    /// `None` is a tombstone.
+    pub value: Option<&'a [u8]>,
+    header_count: u32,
+    header_bytes: &'a [u8],
+}
+
+/// One header of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecordHeader<'a> {
+    key: &'a [u8],
+    /// `None` is null.
+    pub value: Option<&'a [u8]>,
+}
+
+impl<'a> RecordHeader<'a> {
+    /// Its key as text; what is not UTF-8 is replaced, as Kafka does.
+    pub fn key(&self) -> Cow<'a, str> {
+        String::from_utf8_lossy(self.key)
+    }
+}
+
+impl<'a> Record<'a> {
+    /// Reads the record at the head of `at` and proves all of it, headers too.
+    #[inline]
+    pub(crate) fn read(at: &mut Cursor<'a>) -> Result<Record<'a>, Malformed> {
+        let length = at.varint().ok_or(Malformed::Cut)?;
+        let length = usize::try_from(length).map_err(|_| Malformed::Length)?;
+        let mut body = Cursor(at.take(length).ok_or(Malformed::Cut)?);
+        let fields = Self::fields(&mut body).ok_or(Malformed::Cut)?;
+        let (timestamp_delta, offset_delta, key, value, header_count) = fields;
+        let header_bytes = body.0;
+        if header_count != 0 {
+            Self::skip_headers(&mut body, header_count)?;
+        }
+        if !body.0.is_empty() {
+            return Err(Malformed::Length);
+        }
+        let header_count = header_count.unsigned_abs();
+        Ok(Record { timestamp_delta, offset_delta, key, value, header_count, header_bytes })
+    }
+
+    #[inline]
+    #[expect(clippy::type_complexity, reason = "the fields in their order, for one caller")]
+    fn fields(body: &mut Cursor<'a>) -> Option<(i64, i32, Option<&'a [u8]>, Option<&'a [u8]>, i32)> {
+        let _attributes = body.i8()?;
+        let timestamp_delta = body.varlong()?;
+        let offset_delta = body.varint()?;
+        let key = nullable(body)?;
+        let value = nullable(body)?;
+        Some((timestamp_delta, offset_delta, key, value, body.varint()?))
+    }
+
+    fn skip_headers(body: &mut Cursor<'a>, count: i32) -> Result<(), Malformed> {
+        let count = usize::try_from(count).map_err(|_| Malformed::Headers)?;
+        if count > body.0.len() {
+            return Err(Malformed::Headers);
+        }
+        for _ in 0..count {
+            let key = body.varint().ok_or(Malformed::Cut)?;
+            let key = usize::try_from(key).map_err(|_| Malformed::HeaderKey)?;
+            body.take(key).ok_or(Malformed::Cut)?;
+            nullable(body).ok_or(Malformed::Cut)?;
+        }
+        Ok(())
+    }
+
+    /// The headers in order.
+    pub fn headers(&self) -> Headers<'a> {
+        Headers { left: self.header_count, at: Cursor(self.header_bytes) }
+    }
+
+    /// Its offset, given the batch's base offset.
+    pub fn offset(&self, base_offset: i64) -> i64 {
+        base_offset.wrapping_add(i64::from(self.offset_delta))
+    }
+
+    /// Its timestamp in ms: the batch's append time, or its own.
+    pub fn timestamp(&self, batch: &Header) -> i64 {
+        match batch.attributes.append_time() {
+            true => batch.max_timestamp,
+            false => batch.base_timestamp.wrapping_add(self.timestamp_delta),
+        }
+    }
+}
+
+#[inline]
+fn nullable<'a>(at: &mut Cursor<'a>) -> Option<Option<&'a [u8]>> {
+    match usize::try_from(at.varint()?) {
+        Ok(length) => at.take(length).map(Some),
+        Err(_) => Some(None),
+    }
+}
+
+/// A record's headers.
+#[derive(Clone, Debug)]
+pub struct Headers<'a> {
+    left: u32,
+    at: Cursor<'a>,
+}
+
+impl<'a> Iterator for Headers<'a> {
+    type Item = RecordHeader<'a>;
+
+    fn next(&mut self) -> Option<RecordHeader<'a>> {
+        self.left = self.left.checked_sub(1)?;
+        let key = nullable(&mut self.at)??;
+        let value = nullable(&mut self.at)?;
+        Some(RecordHeader { key, value })
+    }
+}
+
+/// The records of a batch; ends after the first fault.
+#[derive(Clone, Debug)]
+pub struct Records<'a> {
+    at: Cursor<'a>,
+    left: i32,
+    index: i32,
+}
+
+impl<'a> Records<'a> {
+    /// Over the plain (decompressed) bytes of `count` records.
+    pub(crate) fn over(plain: &'a [u8], count: i32) -> Records<'a> {
+        Records { at: Cursor(plain), left: count.max(0), index: 0 }
+    }
+}
+
+impl<'a> Iterator for Records<'a> {
+    type Item = Result<Record<'a>, Fault>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.left == 0 {
+            return None;
+        }
+        let index = self.index;
+        match Record::read(&mut self.at) {
+            Ok(record) => {
+                self.left -= 1;
+                self.index = index.saturating_add(1);
+                Some(Ok(record))
+            }
+            Err(what) => {
+                self.left = 0;
+                Some(Err(Fault::Record { index, what }))
+            }
+        }
+    }
+}
+
+impl<'a> BatchView<'a> {
+    /// Its records. Those of a compressed batch are decompressed into `scratch`, whole, up to the caps.
+    pub fn records<'s>(&self, scratch: &'s mut Scratch, caps: Caps) -> Result<Records<'s>, Fault>
+    where
+        'a: 's,
+    {
+        let codec = self.header().attributes.codec().ok_or(Fault::UnknownCodec)?;
+        let packed = self.bytes().get(HEADER_BYTES..).unwrap_or_default();
+        let plain = scratch.plain(codec, packed, caps)?;
+        Ok(Records::over(plain, self.header().record_count))
+    }
+}

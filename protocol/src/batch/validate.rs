@@ -1,0 +1,225 @@
+//! The checks that every batch passes before it is appended.
+
+use super::codec::{Caps, Codec, Scratch};
+use super::fault::{Fault, Malformed, RecordCause, RecordFault};
+use super::header::{HEADER_BYTES, Header, NO_TIMESTAMP};
+use super::records::Record;
+use super::view::{BatchView, RawBatch, check_crc};
+use crate::cursor::Cursor;
+
+/// Who appends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// A producer: strictest.
+    Client,
+    /// This broker's coordinators and its metadata log: control batches are allowed.
+    Coordinator,
+    /// A follower copying its leader: offsets are given, compaction may have left gaps.
+    Replica,
+}
+
+/// What the topic says about timestamps (`message.timestamp.type` and its bounds).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimestampRule {
+    /// CreateTime: the producer's, within bounds around now.
+    Create {
+        /// `message.timestamp.before.max.ms`.
+        before_max_ms: i64,
+        /// `message.timestamp.after.max.ms`.
+        after_max_ms: i64,
+    },
+    /// LogAppendTime: the broker's.
+    Append,
+}
+
+/// What a batch is checked against.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    /// Who appends.
+    pub origin: Origin,
+    /// `max.message.bytes`.
+    pub max_bytes: usize,
+    /// The topic is compacted: every record needs a key.
+    pub compacted: bool,
+    /// About timestamps.
+    pub timestamps: TimestampRule,
+    /// Wall clock, ms.
+    pub now_ms: i64,
+    /// How much compressed records may grow.
+    pub caps: Caps,
+}
+
+/// What a checked batch holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// Number of records.
+    pub count: i32,
+    /// Largest timestamp of its records, ms; [`NO_TIMESTAMP`] if none has one.
+    pub max_timestamp: i64,
+    /// Offset of the first record with that timestamp, relative to the base offset.
+    pub max_timestamp_delta: i32,
+    /// How the records are compressed.
+    pub codec: Codec,
+    /// Bytes of the records when not compressed.
+    pub plain_bytes: u64,
+}
+
+/// A batch that has passed all checks, in a buffer of its own: it may be patched and appended.
+#[derive(Debug)]
+pub struct ValidBatch<'a> {
+    pub(crate) header: Header,
+    pub(crate) facts: Facts,
+    pub(crate) bytes: &'a mut [u8],
+}
+
+impl ValidBatch<'_> {
+    /// The header as it is now.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// What it holds.
+    pub fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    /// The whole batch.
+    pub fn bytes(&self) -> &[u8] {
+        self.bytes
+    }
+}
+
+impl<'a> RawBatch<'a> {
+    /// Checks all of it: header, checksum, and every record.
+    pub fn validate(self, rules: &Rules, scratch: &mut Scratch) -> Result<ValidBatch<'a>, Fault> {
+        let facts = check(&self.header, self.bytes, rules, scratch)?;
+        Ok(ValidBatch { header: self.header, facts, bytes: self.bytes })
+    }
+}
+
+impl BatchView<'_> {
+    /// Checks all of it: header, checksum, and every record.
+    pub fn validate(&self, rules: &Rules, scratch: &mut Scratch) -> Result<Facts, Fault> {
+        check(self.header(), self.bytes(), rules, scratch)
+    }
+}
+
+fn check(header: &Header, bytes: &[u8], rules: &Rules, scratch: &mut Scratch) -> Result<Facts, Fault> {
+    if rules.origin == Origin::Client && header.base_offset != 0 {
+        return Err(Fault::BaseOffset(header.base_offset));
+    }
+    if rules.origin != Origin::Replica && bytes.len() > rules.max_bytes {
+        return Err(Fault::TooLarge { bytes: bytes.len(), max: rules.max_bytes });
+    }
+    check_crc(header, bytes)?;
+    let codec = header.attributes.codec().ok_or(Fault::UnknownCodec)?;
+    check_counts(header, rules.origin)?;
+    let packed = bytes.get(HEADER_BYTES..).unwrap_or_default();
+    let plain = scratch.plain(codec, packed, rules.caps)?;
+    let mut tally = Tally::new(header, rules, codec);
+    let mut at = Cursor(plain);
+    for index in 0..header.record_count {
+        let record = Record::read(&mut at).map_err(|what| Fault::Record { index, what })?;
+        tally.add(index, &record)?;
+    }
+    if !at.0.is_empty() {
+        return Err(Fault::Record { index: header.record_count, what: Malformed::Trailing });
+    }
+    tally.finish(u64::try_from(plain.len()).unwrap_or(u64::MAX))
+}
+
+/// The header alone.
+fn check_counts(header: &Header, origin: Origin) -> Result<(), Fault> {
+    let (count, last_offset_delta) = (header.record_count, header.last_offset_delta);
+    if last_offset_delta < 0 {
+        return Err(Fault::OffsetRange(last_offset_delta));
+    }
+    // Compaction may take all records of a batch and leave its header.
+    if count < 0 || (count == 0 && origin != Origin::Replica) {
+        return Err(Fault::Count(count));
+    }
+    let agree = match origin {
+        Origin::Replica => i64::from(count) <= i64::from(last_offset_delta) + 1,
+        _ => i64::from(count) == i64::from(last_offset_delta) + 1,
+    };
+    if !agree {
+        return Err(Fault::CountDiffers { count, last_offset_delta });
+    }
+    if origin == Origin::Client && header.attributes.control() {
+        return Err(Fault::Control);
+    }
+    Ok(())
+}
+
+/// Goes through the records and remembers what matters.
+struct Tally<'r> {
+    header: Header,
+    rules: &'r Rules,
+    facts: Facts,
+    next_delta: i32,
+    refused: Vec<RecordFault>,
+}
+
+impl<'r> Tally<'r> {
+    fn new(header: &Header, rules: &'r Rules, codec: Codec) -> Tally<'r> {
+        let facts = Facts {
+            count: header.record_count,
+            max_timestamp: NO_TIMESTAMP,
+            max_timestamp_delta: 0,
+            codec,
+            plain_bytes: 0,
+        };
+        Tally { header: *header, rules, facts, next_delta: 0, refused: Vec::new() }
+    }
+
+    #[inline]
+    fn add(&mut self, index: i32, record: &Record<'_>) -> Result<(), Fault> {
+        let delta = record.offset_delta;
+        let in_order = match self.rules.origin {
+            Origin::Replica => delta >= self.next_delta && delta <= self.header.last_offset_delta,
+            _ => delta == index,
+        };
+        if !in_order {
+            return Err(Fault::Record { index, what: Malformed::Offset });
+        }
+        self.next_delta = delta.saturating_add(1);
+        let timestamp = record.timestamp(&self.header);
+        if self.rules.origin != Origin::Replica {
+            if let Some(cause) = self.refusal(record, timestamp) {
+                self.refused.push(RecordFault { index, cause });
+            }
+        }
+        if timestamp > self.facts.max_timestamp {
+            self.facts.max_timestamp = timestamp;
+            self.facts.max_timestamp_delta = delta;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn refusal(&self, record: &Record<'_>, timestamp: i64) -> Option<RecordCause> {
+        if self.rules.compacted && record.key.is_none() {
+            return Some(RecordCause::NoKey);
+        }
+        match self.rules.timestamps {
+            TimestampRule::Create { before_max_ms, after_max_ms } if timestamp != NO_TIMESTAMP => {
+                let now = self.rules.now_ms;
+                let age = now.wrapping_sub(timestamp);
+                (age > before_max_ms || age.wrapping_neg() > after_max_ms).then(|| RecordCause::Timestamp {
+                    timestamp,
+                    earliest: now.wrapping_sub(before_max_ms),
+                    latest: now.wrapping_add(after_max_ms),
+                })
+            }
+            _ => self.header.attributes.append_time().then_some(RecordCause::TimestampType),
+        }
+    }
+
+    fn finish(mut self, plain_bytes: u64) -> Result<Facts, Fault> {
+        if !self.refused.is_empty() {
+            return Err(Fault::Records(self.refused));
+        }
+        self.facts.plain_bytes = plain_bytes;
+        Ok(self.facts)
+    }
+}
