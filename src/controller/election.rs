@@ -41,7 +41,9 @@ pub fn elect(partition: &PartitionImage, alive: impl Fn(i32) -> bool, election: 
         Some(leader) if election == Election::Unclean => Elected { leader, unclean: true },
         // KIP-966: when ISR and ELR are empty, the last leader known still has everything.
         Some(_) if partition.elr.is_empty() => match partition.last_known_elr.as_slice() {
-            [leader] if partition.isr.is_empty() && alive(*leader) => Elected { leader: *leader, unclean: true },
+            [leader] if partition.isr.is_empty() && alive(*leader) => {
+                Elected { leader: *leader, unclean: true }
+            }
             _ => clean(NO_LEADER),
         },
         _ => clean(NO_LEADER),

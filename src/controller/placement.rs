@@ -61,7 +61,9 @@ fn striped<'a>(brokers: impl Iterator<Item = &'a Candidate>) -> Vec<&'a Candidat
 /// The replicas of one partition: a leader by rotation, then who is next and in a rack that has no replica yet,
 /// then who is next.
 fn replicas(leaders: &[&Candidate], everybody: &[&Candidate], factor: usize, turn: usize) -> Vec<i32> {
-    let Some(leader) = turn.checked_rem(leaders.len()).and_then(|at| leaders.get(at)) else { return Vec::new() };
+    let Some(leader) = turn.checked_rem(leaders.len()).and_then(|at| leaders.get(at)) else {
+        return Vec::new();
+    };
     let mut chosen = vec![*leader];
     // After each full round of leaders the followers shift by one, so that one broker's load spreads when it dies.
     let shift = turn.checked_div(leaders.len()).unwrap_or_default();

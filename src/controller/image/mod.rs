@@ -15,8 +15,8 @@ use rpds::{HashTrieMapSync, RedBlackTreeMapSync, RedBlackTreeSetSync};
 
 pub use broker::{BrokerImage, ControllerImage, Endpoint, FeatureRange};
 pub use configs::{ConfigResource, Overrides, ResourceKind};
-pub use delta::Delta;
 pub(in crate::controller) use delta::Changes;
+pub use delta::Delta;
 pub use hash::SeededHash;
 pub use topic::{NO_LEADER, PartitionImage, TopicImage};
 

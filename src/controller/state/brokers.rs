@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use barnabas_protocol::messages::records::{
-    BrokerRegistrationChangeRecord, RegisterBrokerRecord, RegisterControllerRecord, register_broker,
-    register_controller,
+use barnabas_protocol::messages::records::metadata::{
+    BrokerEndpoint, BrokerFeature, BrokerRegistrationChangeRecord, ControllerEndpoint, ControllerFeature,
+    RegisterBrokerRecord, RegisterControllerRecord,
 };
 
 use super::super::image::{BrokerImage, Changes, ControllerImage, Endpoint, FeatureRange, Image};
@@ -101,8 +101,25 @@ pub fn to_record(broker: &BrokerImage) -> RegisterBrokerRecord {
         is_migrating_zk_broker: false,
         incarnation_id: broker.incarnation,
         broker_epoch: broker.epoch,
-        end_points: broker.endpoints.iter().map(broker_endpoint).collect(),
-        features: broker.features.iter().map(broker_feature).collect(),
+        end_points: broker
+            .endpoints
+            .iter()
+            .map(|endpoint| BrokerEndpoint {
+                name: endpoint.listener.to_string(),
+                host: endpoint.host.to_string(),
+                port: endpoint.port,
+                security_protocol: endpoint.security_protocol,
+            })
+            .collect(),
+        features: broker
+            .features
+            .iter()
+            .map(|feature| BrokerFeature {
+                name: feature.name.to_string(),
+                min_supported_version: feature.min,
+                max_supported_version: feature.max,
+            })
+            .collect(),
         rack: broker.rack.as_deref().map(str::to_owned),
         fenced: broker.fenced,
         in_controlled_shutdown: broker.in_controlled_shutdown,
@@ -117,7 +134,24 @@ pub fn controller_to_record(controller: &ControllerImage) -> RegisterControllerR
         controller_id: controller.id,
         incarnation_id: controller.incarnation,
         zk_migration_ready: controller.zk_migration_ready,
-        end_points: controller.endpoints.iter().map(controller_endpoint).collect(),
-        features: controller.features.iter().map(controller_feature).collect(),
+        end_points: controller
+            .endpoints
+            .iter()
+            .map(|endpoint| ControllerEndpoint {
+                name: endpoint.listener.to_string(),
+                host: endpoint.host.to_string(),
+                port: endpoint.port,
+                security_protocol: endpoint.security_protocol,
+            })
+            .collect(),
+        features: controller
+            .features
+            .iter()
+            .map(|feature| ControllerFeature {
+                name: feature.name.to_string(),
+                min_supported_version: feature.min,
+                max_supported_version: feature.max,
+            })
+            .collect(),
     }
 }

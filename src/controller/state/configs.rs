@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use barnabas_protocol::error::ErrorCode;
-use barnabas_protocol::messages::records::ConfigRecord;
+use barnabas_protocol::messages::records::metadata::ConfigRecord;
 
 use super::super::image::{Changes, ConfigResource, Image, Overrides, ResourceKind};
 use super::super::record::Record;
@@ -73,7 +73,8 @@ fn alter_one(image: &Image, rules: &dyn ConfigRules, change: &ConfigChange) -> R
     }
     check_min_isr(image, resource, before, &after)?;
     rules.check(resource, before, &after)?;
-    let gone = before.keys().filter(|name| !after.contains_key(*name)).map(|name| record(resource, name, None));
+    let gone =
+        before.keys().filter(|name| !after.contains_key(*name)).map(|name| record(resource, name, None));
     let set = after.iter().filter(|(name, value)| before.get(*name) != Some(*value));
     let set = set.map(|(name, value)| record(resource, name, Some(value)));
     Ok(gone.chain(set).map(Record::from).collect())
@@ -176,7 +177,11 @@ pub(super) fn forget(image: &mut Image, changes: &mut Changes, kind: ResourceKin
     }
 }
 
-pub(super) fn replay(image: &mut Image, changes: &mut Changes, record: &ConfigRecord) -> Result<(), ReplayError> {
+pub(super) fn replay(
+    image: &mut Image,
+    changes: &mut Changes,
+    record: &ConfigRecord,
+) -> Result<(), ReplayError> {
     let kind = ResourceKind::from_code(record.resource_type)
         .ok_or(ReplayError::UnknownResourceType(record.resource_type))?;
     let resource = ConfigResource::new(kind, &record.resource_name);

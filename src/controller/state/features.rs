@@ -1,6 +1,6 @@
 //! Feature levels.
 
-use barnabas_protocol::messages::records::FeatureLevelRecord;
+use barnabas_protocol::messages::records::metadata::FeatureLevelRecord;
 
 use super::super::image::{Changes, FeatureRange, Image};
 

@@ -26,8 +26,11 @@ pub(in crate::controller) enum KeptKey {
 pub(super) fn replay(image: &mut Image, record: &Record) -> bool {
     let (key, keep) = match record {
         Record::ClientQuota(quota) => {
-            let mut entity: Vec<_> =
-                quota.entity.iter().map(|part| (part.entity_type.clone(), part.entity_name.clone())).collect();
+            let mut entity: Vec<_> = quota
+                .entity
+                .iter()
+                .map(|part| (part.entity_type.clone(), part.entity_name.clone()))
+                .collect();
             entity.sort();
             (KeptKey::Quota(entity, quota.key.clone()), !quota.remove)
         }

@@ -3,6 +3,7 @@
 //! Each file holds one kind of thing: its verbs decide (`image + request → records + reply`), its `replay_…`
 //! functions are the only code that changes an image. [`apply`] is the way in for every record, live and at start.
 
+pub mod activation;
 pub mod brokers;
 pub mod configs;
 pub mod elections;

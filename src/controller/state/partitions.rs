@@ -7,7 +7,9 @@ use barnabas_protocol::error::ErrorCode;
 use barnabas_protocol::messages::create_partitions::{
     CreatePartitionsRequest, CreatePartitionsResponse, CreatePartitionsTopic, CreatePartitionsTopicResult,
 };
-use barnabas_protocol::messages::records::{ClearElrRecord, PartitionChangeRecord, PartitionRecord};
+use barnabas_protocol::messages::records::metadata::{
+    ClearElrRecord, PartitionChangeRecord, PartitionRecord,
+};
 
 use super::super::image::{BrokerImage, Changes, Image, NO_LEADER, PartitionImage, TopicImage};
 use super::super::placement::{self, Candidate, PlacementError};
@@ -75,7 +77,8 @@ pub fn place(
         let message = format!("Unable to replicate the partition {factor} time(s): {why}");
         Refusal::new(ErrorCode::InvalidReplicationFactor, message)
     })?;
-    let assignments = (first..).zip(placed).filter_map(|(index, replicas)| Assignment::new(image, index, replicas));
+    let assignments =
+        (first..).zip(placed).filter_map(|(index, replicas)| Assignment::new(image, index, replicas));
     Ok(assignments.collect())
 }
 
@@ -90,7 +93,12 @@ fn candidate(broker: &BrokerImage) -> Candidate {
 }
 
 /// Checks replicas that somebody chose; `factor` is what the partitions before had.
-pub fn by_hand(image: &Image, index: i32, replicas: &[i32], factor: Option<usize>) -> Result<Assignment, Refusal> {
+pub fn by_hand(
+    image: &Image,
+    index: i32,
+    replicas: &[i32],
+    factor: Option<usize>,
+) -> Result<Assignment, Refusal> {
     let invalid = |message: String| Err(Refusal::new(ErrorCode::InvalidReplicaAssignment, message));
     if replicas.is_empty() {
         return invalid("The manual partition assignment includes an empty replica list.".to_owned());
@@ -105,7 +113,9 @@ pub fn by_hand(image: &Image, index: i32, replicas: &[i32], factor: Option<usize
             ));
         }
         if previous == Some(id) {
-            return invalid(format!("The manual partition assignment includes the broker {id} more than once."));
+            return invalid(format!(
+                "The manual partition assignment includes the broker {id} more than once."
+            ));
         }
         previous = Some(id);
     }
@@ -126,13 +136,18 @@ pub fn by_hand(image: &Image, index: i32, replicas: &[i32], factor: Option<usize
 }
 
 /// Adds partitions to topics; each topic succeeds or fails by itself.
-pub fn create(image: &Image, request: &CreatePartitionsRequest, start: usize) -> Decision<CreatePartitionsResponse> {
+pub fn create(
+    image: &Image,
+    request: &CreatePartitionsRequest,
+    start: usize,
+) -> Decision<CreatePartitionsResponse> {
     let mut seen = BTreeSet::new();
     let twice: BTreeSet<&str> =
         request.topics.iter().map(|topic| topic.name.as_str()).filter(|name| !seen.insert(*name)).collect();
     let mut response = CreatePartitionsResponse::default();
     let mut answer = |name: &str, refusal: Option<Refusal>| {
-        let (code, message) = refusal.map_or((ErrorCode::None, None), |refusal| (refusal.code, refusal.message));
+        let (code, message) =
+            refusal.map_or((ErrorCode::None, None), |refusal| (refusal.code, refusal.message));
         response.results.push(CreatePartitionsTopicResult {
             name: name.to_owned(),
             error_code: code.code(),
@@ -170,7 +185,11 @@ fn additional(image: &Image, topic: &CreatePartitionsTopic) -> usize {
     usize::try_from(topic.count.saturating_sub(present)).unwrap_or_default()
 }
 
-fn add(image: &Image, asked: &CreatePartitionsTopic, start: usize) -> Result<(Uuid, Vec<Assignment>), Refusal> {
+fn add(
+    image: &Image,
+    asked: &CreatePartitionsTopic,
+    start: usize,
+) -> Result<(Uuid, Vec<Assignment>), Refusal> {
     let Some(topic) = image.topic(&asked.name) else {
         return Err(Refusal::bare(ErrorCode::UnknownTopicOrPartition));
     };
@@ -199,7 +218,8 @@ fn add(image: &Image, asked: &CreatePartitionsTopic, start: usize) -> Result<(Uu
         return Err(Refusal::new(ErrorCode::InvalidReplicaAssignment, message));
     }
     let checked = (present..).zip(assignments);
-    let checked = checked.map(|(index, assignment)| by_hand(image, index, &assignment.broker_ids, Some(factor)));
+    let checked =
+        checked.map(|(index, assignment)| by_hand(image, index, &assignment.broker_ids, Some(factor)));
     Ok((topic.id, checked.collect::<Result<_, _>>()?))
 }
 
@@ -262,7 +282,11 @@ pub(super) fn to_record(topic: Uuid, partition: &PartitionImage) -> PartitionRec
     }
 }
 
-fn topic_mut<'a>(image: &'a mut Image, changes: &mut Changes, id: Uuid) -> Result<&'a mut TopicImage, ReplayError> {
+fn topic_mut<'a>(
+    image: &'a mut Image,
+    changes: &mut Changes,
+    id: Uuid,
+) -> Result<&'a mut TopicImage, ReplayError> {
     let topic = image.by_id.get_mut(&id).ok_or(ReplayError::UnknownTopic(id))?;
     changes.topics.insert(id);
     Ok(Arc::make_mut(topic))
@@ -332,7 +356,10 @@ pub(super) fn replay_change(
 pub(super) fn replay_clear_elr(image: &mut Image, changes: &mut Changes, record: &ClearElrRecord) {
     let named = |topic: &TopicImage| record.topic_name.is_empty() || *topic.name == *record.topic_name;
     let has_some = |topic: &TopicImage| {
-        topic.partitions.iter().any(|partition| !partition.elr.is_empty() || !partition.last_known_elr.is_empty())
+        topic
+            .partitions
+            .iter()
+            .any(|partition| !partition.elr.is_empty() || !partition.last_known_elr.is_empty())
     };
     let ids: Vec<Uuid> =
         image.topics().filter(|topic| named(topic) && has_some(topic)).map(|topic| topic.id).collect();

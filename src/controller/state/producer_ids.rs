@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use barnabas_protocol::error::ErrorCode;
-use barnabas_protocol::messages::records::ProducerIdsRecord;
+use barnabas_protocol::messages::records::metadata::ProducerIdsRecord;
 
 use super::super::image::Image;
 use super::{Decision, Refusal, ReplayError};
@@ -15,7 +15,8 @@ pub const BLOCK: i64 = 1000;
 pub fn allocate(image: &Image, broker: i32, broker_epoch: i64) -> Decision<Result<Range<i64>, Refusal>> {
     let first = image.next_producer_id;
     let Some(next) = first.checked_add(BLOCK) else {
-        let message = "Exhausted all producerIds as the next block's end producerId has exceeded the int64 type limit";
+        let message =
+            "Exhausted all producerIds as the next block's end producerId has exceeded the int64 type limit";
         return Decision::only(Err(Refusal::new(ErrorCode::UnknownServerError, message)));
     };
     let record = ProducerIdsRecord { broker_id: broker, broker_epoch, next_producer_id: next };

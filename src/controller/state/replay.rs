@@ -1,6 +1,6 @@
 //! From records to the image, and back for a snapshot.
 
-use barnabas_protocol::messages::records::{
+use barnabas_protocol::messages::records::metadata::{
     BrokerRegistrationChangeRecord, FeatureLevelRecord, ProducerIdsRecord, RemoveTopicRecord,
 };
 use thiserror::Error;
@@ -62,7 +62,9 @@ pub fn apply(hard: &mut Hard, record: &Record) -> Result<(), ReplayError> {
     let (image, changes) = (&mut hard.image, &mut hard.changes);
     match record {
         Record::Topic(topic) => topics::replay(image, changes, topic)?,
-        Record::RemoveTopic(RemoveTopicRecord { topic_id }) => topics::replay_remove(image, changes, *topic_id)?,
+        Record::RemoveTopic(RemoveTopicRecord { topic_id }) => {
+            topics::replay_remove(image, changes, *topic_id)?
+        }
         Record::Partition(partition) => partitions::replay(image, changes, partition)?,
         Record::PartitionChange(change) => partitions::replay_change(image, changes, change)?,
         Record::ClearElr(clear) => partitions::replay_clear_elr(image, changes, clear),
@@ -72,7 +74,9 @@ pub fn apply(hard: &mut Hard, record: &Record) -> Result<(), ReplayError> {
         Record::RegisterBroker(broker) => brokers::replay(image, changes, broker),
         Record::UnregisterBroker(broker) => brokers::replay_unregister(image, changes, broker.broker_id),
         Record::BrokerRegistrationChange(change) => brokers::replay_change(image, changes, change)?,
-        Record::FenceBroker(broker) => brokers::replay_change(image, changes, &fence(broker.id, broker.epoch, 1))?,
+        Record::FenceBroker(broker) => {
+            brokers::replay_change(image, changes, &fence(broker.id, broker.epoch, 1))?
+        }
         Record::UnfenceBroker(broker) => {
             brokers::replay_change(image, changes, &fence(broker.id, broker.epoch, -1))?;
         }
@@ -119,7 +123,8 @@ pub fn to_records(image: &Image) -> Vec<Record> {
     records.extend(image.topics().flat_map(|topic| topic_records(topic)));
     records.extend(configs::to_records(image));
     if image.next_producer_id > 0 {
-        let ids = ProducerIdsRecord { broker_id: -1, broker_epoch: -1, next_producer_id: image.next_producer_id };
+        let ids =
+            ProducerIdsRecord { broker_id: -1, broker_epoch: -1, next_producer_id: image.next_producer_id };
         records.push(ids.into());
     }
     records.extend(image.kept.values().map(|record| (**record).clone()));
@@ -127,6 +132,7 @@ pub fn to_records(image: &Image) -> Vec<Record> {
 }
 
 fn topic_records(topic: &TopicImage) -> impl Iterator<Item = Record> {
-    let partitions = topic.partitions().iter().map(|partition| partitions::to_record(topic.id, partition).into());
+    let partitions =
+        topic.partitions().iter().map(|partition| partitions::to_record(topic.id, partition).into());
     std::iter::once(topics::to_record(topic).into()).chain(partitions)
 }

@@ -6,7 +6,7 @@ use barnabas_protocol::error::ErrorCode;
 use barnabas_protocol::messages::create_topics::{
     CreatableTopic, CreatableTopicConfigs, CreatableTopicResult, CreateTopicsRequest, CreateTopicsResponse,
 };
-use barnabas_protocol::messages::records::{RemoveTopicRecord, TopicRecord};
+use barnabas_protocol::messages::records::metadata::{RemoveTopicRecord, TopicRecord};
 
 use super::super::image::{Changes, ConfigResource, Image, Overrides, ResourceKind, TopicImage};
 use super::super::record::Record;
@@ -40,7 +40,8 @@ pub fn create(
     let mut response = CreateTopicsResponse::default();
     let duplicates = duplicates(request.topics.iter().map(|topic| topic.name.as_str()));
     let unique = || request.topics.iter().filter(|topic| !duplicates.contains(topic.name.as_str()));
-    let too_many = unique().map(|topic| asked_for(topic, view)).fold(0, usize::saturating_add) > MOST_PARTITIONS;
+    let too_many =
+        unique().map(|topic| asked_for(topic, view)).fold(0, usize::saturating_add) > MOST_PARTITIONS;
     for (at, topic) in request.topics.iter().enumerate() {
         if duplicates.contains(topic.name.as_str()) {
             continue;
@@ -109,7 +110,8 @@ fn create_one(
     let placed = assign(image, view, topic, start)?;
     let mut records = vec![Record::from(TopicRecord { name: topic.name.clone(), topic_id: id })];
     let resource = ConfigResource::topic(&topic.name);
-    records.extend(overrides.iter().map(|(name, value)| configs::record(&resource, name, Some(value)).into()));
+    records
+        .extend(overrides.iter().map(|(name, value)| configs::record(&resource, name, Some(value)).into()));
     records.extend(placed.iter().map(|assignment| partitions::new_record(id, assignment).into()));
     let factor = placed.first().map_or(0, |first| first.replicas.len());
     let result = CreatableTopicResult {
@@ -136,7 +138,8 @@ fn check_name(image: &Image, name: &str) -> Result<(), Refusal> {
     if image.topic(name).is_some() {
         return Err(Refusal::new(ErrorCode::TopicAlreadyExists, format!("Topic '{name}' already exists.")));
     }
-    let twin = image.topics().filter(|_| names::can_collide(name)).find(|topic| names::collide(&topic.name, name));
+    let twin =
+        image.topics().filter(|_| names::can_collide(name)).find(|topic| names::collide(&topic.name, name));
     match twin {
         Some(twin) => {
             let message = format!("Topic '{name}' collides with existing topic: {}", twin.name);
@@ -191,7 +194,8 @@ fn assign(
 
 fn assign_by_hand(image: &Image, topic: &CreatableTopic) -> Result<Vec<Assignment>, Refusal> {
     if topic.replication_factor != -1 {
-        let message = "A manual partition assignment was specified, but replication factor was not set to -1.";
+        let message =
+            "A manual partition assignment was specified, but replication factor was not set to -1.";
         return Err(Refusal::new(ErrorCode::InvalidRequest, message));
     }
     if topic.num_partitions != -1 {
@@ -204,7 +208,9 @@ fn assign_by_hand(image: &Image, topic: &CreatableTopic) -> Result<Vec<Assignmen
     for assignment in &topic.assignments {
         let index = assignment.partition_index;
         if assigned.contains_key(&index) {
-            return Err(invalid(format!("Found multiple manual partition assignments for partition {index}")));
+            return Err(invalid(format!(
+                "Found multiple manual partition assignments for partition {index}"
+            )));
         }
         let checked = partitions::by_hand(image, index, &assignment.broker_ids, factor)?;
         factor = Some(assignment.broker_ids.len());
@@ -249,10 +255,8 @@ pub struct Deleted {
 
 /// Deletes topics; who asks has seen to it that nothing is named twice in the same way.
 pub fn delete(image: &Image, topics: &[Doomed]) -> Decision<Vec<Deleted>> {
-    let by_id: BTreeSet<Uuid> = topics
-        .iter()
-        .filter_map(|topic| if let Doomed::Id(id) = topic { Some(*id) } else { None })
-        .collect();
+    let by_id: BTreeSet<Uuid> =
+        topics.iter().filter_map(|topic| if let Doomed::Id(id) = topic { Some(*id) } else { None }).collect();
     let mut twice = BTreeSet::new();
     let mut reply = Vec::new();
     for topic in topics {
@@ -289,7 +293,11 @@ pub(super) fn to_record(topic: &TopicImage) -> TopicRecord {
     TopicRecord { name: topic.name.to_string(), topic_id: topic.id }
 }
 
-pub(super) fn replay(image: &mut Image, changes: &mut Changes, record: &TopicRecord) -> Result<(), ReplayError> {
+pub(super) fn replay(
+    image: &mut Image,
+    changes: &mut Changes,
+    record: &TopicRecord,
+) -> Result<(), ReplayError> {
     let name: TopicName = record.name.as_str().into();
     if image.by_name.contains_key(&name) || image.by_id.contains_key(&record.topic_id) {
         return Err(ReplayError::TopicExists(record.name.clone()));
