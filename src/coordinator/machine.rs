@@ -16,7 +16,7 @@ pub trait Machine: Sized + 'static {
     /// Who waits, which timers are armed, what is under way: lost on fail-over, rebuilt by [`Machine::loaded`].
     type Soft: Default + Send;
     /// What it may look at besides: settings, the topic image. Immutable.
-    type View: ?Sized;
+    type View: Send + Sync;
     /// What may happen: requests, timers that fire, results of effects. Random ids ride in it.
     type Event;
     /// What goes to the log.

@@ -1,0 +1,56 @@
+//! ListGroups and DescribeGroups.
+
+use super::classic::state::{ClassicGroup, State};
+use super::event::List;
+use super::response::{Described, DescribedMember, Listed};
+use super::{GroupError, Hard, Kind, Soft};
+
+/// The groups of this shard that pass the filters.
+pub(super) fn list(hard: &Hard, soft: &Soft, filter: &List) -> Vec<Listed> {
+    let wanted = |state: &str, kind: &str| {
+        let passes = |filter: &[String], name: &str| {
+            filter.is_empty() || filter.iter().any(|f| f.eq_ignore_ascii_case(name))
+        };
+        passes(&filter.states, state) && passes(&filter.types, kind)
+    };
+    let classic = soft.groups.values().map(|group| Listed {
+        group: group.id.clone(),
+        protocol_type: group.protocol_type.clone().unwrap_or_else(|| "".into()),
+        state: group.state().name(),
+        kind: Kind::Classic.name(),
+    });
+    // Groups of protocols that are not spoken here have no members here.
+    let others = hard.kinds().map(|(group, kind)| Listed {
+        group: group.clone(),
+        protocol_type: if kind == Kind::Classic { "" } else { kind.name() }.into(),
+        state: State::Empty.name(),
+        kind: kind.name(),
+    });
+    classic.chain(others).filter(|group| wanted(group.state, group.kind)).collect()
+}
+
+/// A classic group with its members.
+pub(super) fn describe(soft: &Soft, id: &str) -> Result<Described, GroupError> {
+    let group = soft.groups.get(id).ok_or(GroupError::GroupIdNotFound)?;
+    let stable = group.state() == State::Stable;
+    let nothing = || "".into();
+    Ok(Described {
+        state: group.state().name(),
+        protocol_type: group.protocol_type.clone().unwrap_or_else(nothing),
+        protocol: group.protocol.clone().filter(|_| stable).unwrap_or_else(nothing),
+        members: members(group, stable),
+    })
+}
+
+fn members(group: &ClassicGroup, stable: bool) -> Vec<DescribedMember> {
+    // Only in a stable group do metadata and shares belong together.
+    let members = group.members().values().map(|member| DescribedMember {
+        member: member.id.clone(),
+        instance: member.instance.clone(),
+        client_id: member.client_id.clone(),
+        client_host: member.client_host.clone(),
+        metadata: if stable { member.metadata(group.protocol.as_deref()) } else { Default::default() },
+        assignment: if stable { member.assignment.clone() } else { Default::default() },
+    });
+    members.collect()
+}

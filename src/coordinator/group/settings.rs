@@ -1,0 +1,45 @@
+//! The settings that group coordination looks at.
+
+/// A copy of the broker's settings, in the units the coordinator computes with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupSettings {
+    /// `group.min.session.timeout.ms`.
+    pub min_session_ms: i32,
+    /// `group.max.session.timeout.ms`.
+    pub max_session_ms: i32,
+    /// `group.initial.rebalance.delay.ms`: how long an empty group waits for more members.
+    pub initial_rebalance_delay_ms: u64,
+    /// `group.max.size`: members of one group.
+    pub max_size: usize,
+    /// `offset.metadata.max.bytes`: characters of a commit's metadata (UTF-16 units, as Kafka counts).
+    pub offset_metadata_max: usize,
+    /// `offsets.retention.minutes` in milliseconds.
+    pub offsets_retention_ms: i64,
+    /// `offsets.retention.check.interval.ms`.
+    pub offsets_retention_check_ms: u64,
+    /// Largest batch the log takes, in bytes (`max.message.bytes` of the internal topic).
+    pub max_batch_bytes: usize,
+    /// `offsets.topic.num.partitions`: shards, unless the topic exists with another count.
+    pub offsets_partitions: i32,
+}
+
+impl Default for GroupSettings {
+    /// Kafka's defaults.
+    fn default() -> GroupSettings {
+        GroupSettings {
+            min_session_ms: 6_000,
+            max_session_ms: 1_800_000,
+            initial_rebalance_delay_ms: 3_000,
+            max_size: usize::try_from(i32::MAX).unwrap_or(usize::MAX),
+            offset_metadata_max: 4096,
+            offsets_retention_ms: 7 * 24 * 3_600_000,
+            offsets_retention_check_ms: 600_000,
+            max_batch_bytes: 1_048_588,
+            offsets_partitions: 50,
+        }
+    }
+}
+
+/// How long the join of a new member may wait: it has no member id yet, so it cannot send heartbeats. Kafka's
+/// `group.new.member.join.timeout`, which cannot be set.
+pub const NEW_MEMBER_JOIN_MS: u64 = 5 * 60 * 1000;

@@ -1,0 +1,91 @@
+//! The group coordinator as handlers use it.
+
+use std::sync::Arc;
+
+use crate::clock::Clock;
+use crate::ids::TopicName;
+use crate::rng::Rng;
+use crate::spawn::Spawner;
+
+use super::group::{Event, GroupError, GroupMachine, GroupSettings, Request, Response};
+use super::log::ShardLog;
+use super::router::Router;
+use super::shard::{Answer, Unavailable};
+
+/// The topic of groups and committed offsets.
+pub const OFFSETS_TOPIC: &str = "__consumer_offsets";
+
+/// The groups that this broker coordinates. Cheap to clone.
+///
+/// ```ignore
+/// match rooms.groups.ask(&group, Request::Heartbeat(heartbeat)) {
+///     Answer::Ready(reply) => …,        // the usual case: decided, written and committed at once
+///     Answer::Pending(receiver) => …,   // a join that waits for others; replicas that lag
+/// }
+/// ```
+#[derive(Clone)]
+pub struct Groups {
+    router: Arc<Router<GroupMachine>>,
+    rng: Rng,
+}
+
+impl Groups {
+    /// No shards yet. Must be called inside the runtime.
+    pub fn new(settings: GroupSettings, clock: Clock, rng: Rng, spawner: Spawner) -> Groups {
+        let partitions = settings.offsets_partitions;
+        Groups { router: Router::new(OFFSETS_TOPIC, partitions, settings, clock, spawner), rng }
+    }
+
+    /// How many partitions the topic has, once it exists.
+    pub fn set_partitions(&self, partitions: i32) {
+        self.router.set_partitions(partitions);
+    }
+
+    /// The partition of the topic that a group belongs to; its leader coordinates the group.
+    pub fn partition_of(&self, group: &str) -> i32 {
+        self.router.partition_of(group)
+    }
+
+    /// This broker leads a partition of the topic from now on (call again with each leader epoch).
+    pub fn lead(&self, partition: i32, log: Arc<dyn ShardLog>) {
+        self.router.lead(partition, log);
+    }
+
+    /// This broker does not lead a partition of the topic any more.
+    pub fn resign(&self, partition: i32) {
+        self.router.resign(partition);
+    }
+
+    /// The broker stops: every waiter is answered.
+    pub fn stop(&self) {
+        self.router.resign_all();
+    }
+
+    /// Asks about a group.
+    pub fn ask(&self, group: &str, mut request: Request) -> Answer<Response> {
+        if let Request::Join(join) = &mut request {
+            join.fresh = u128::from_be_bytes(self.rng.uuid().0);
+        }
+        self.router.ask(group, |reply| Event::Ask(reply, request))
+    }
+
+    /// Asks every shard of this broker (ListGroups).
+    pub fn ask_all(&self, request: &Request) -> Vec<Answer<Response>> {
+        self.router.ask_all(|reply| Event::Ask(reply, request.clone()))
+    }
+
+    /// Topics are gone: their offsets go, too.
+    pub fn topics_deleted(&self, topics: &[TopicName]) {
+        self.router.tell_all(|| Event::TopicsDeleted(topics.to_vec()));
+    }
+}
+
+impl From<Unavailable> for GroupError {
+    fn from(unavailable: Unavailable) -> GroupError {
+        match unavailable {
+            Unavailable::NotHere => GroupError::NotCoordinator,
+            Unavailable::Loading => GroupError::Loading,
+            Unavailable::Lost => GroupError::NotAvailable,
+        }
+    }
+}
