@@ -4,6 +4,7 @@
 //! [`TopicConfig`] one topic's. What was written, by key, is kept as [`Written`] for DescribeConfigs.
 
 pub mod broker;
+pub mod definition;
 pub mod topic;
 
 pub use broker::{Config, Listener, Protocol};

@@ -1,0 +1,149 @@
+//! What a setting's value is, read and shown as Kafka does.
+
+use std::fmt;
+
+/// The type of a value. The numbers are those of DescribeConfigs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(i8)]
+pub enum Kind {
+    /// `true` or `false`, in any case.
+    Boolean = 1,
+    /// Text.
+    String = 2,
+    /// 32 bits.
+    Int = 3,
+    /// 16 bits.
+    Short = 4,
+    /// 64 bits.
+    Long = 5,
+    /// A floating point number.
+    Double = 6,
+    /// Texts separated by commas.
+    List = 7,
+    /// The name of a Java class.
+    Class = 8,
+    /// Text that is never shown.
+    Password = 9,
+}
+
+/// A parsed value.
+#[derive(Clone, PartialEq)]
+pub enum Value {
+    /// Nothing.
+    Null,
+    /// Of a `Boolean`.
+    Boolean(bool),
+    /// Of a `Short`, `Int` or `Long`, within its bounds.
+    Integer(i64),
+    /// Of a `Double`.
+    Double(f64),
+    /// Of a `String` or `Class`.
+    Text(String),
+    /// Of a `List`.
+    List(Vec<String>),
+    /// Of a `Password`.
+    Secret(String),
+}
+
+impl Kind {
+    /// Its number in DescribeConfigs.
+    pub fn code(self) -> i8 {
+        self as i8
+    }
+
+    /// Reads a value; the error says what was expected, in Kafka's words.
+    pub fn parse(self, text: &str) -> Result<Value, String> {
+        let text = text.trim();
+        Ok(match self {
+            Kind::Boolean if text.eq_ignore_ascii_case("true") => Value::Boolean(true),
+            Kind::Boolean if text.eq_ignore_ascii_case("false") => Value::Boolean(false),
+            Kind::Boolean => return Err("Expected value to be either true or false".to_owned()),
+            Kind::Short => Value::Integer(text.parse::<i16>().map_err(|_| not_a("SHORT"))?.into()),
+            Kind::Int => Value::Integer(text.parse::<i32>().map_err(|_| not_a("INT"))?.into()),
+            Kind::Long => Value::Integer(text.parse().map_err(|_| not_a("LONG"))?),
+            Kind::Double => Value::Double(text.parse().map_err(|_| not_a("DOUBLE"))?),
+            Kind::String | Kind::Class => Value::Text(text.to_owned()),
+            Kind::List if text.is_empty() => Value::List(Vec::new()),
+            Kind::List => Value::List(split(text)),
+            Kind::Password => Value::Secret(text.to_owned()),
+        })
+    }
+}
+
+/// Cuts at commas with the blanks around them; empty pieces at the end fall away, as in Java.
+fn split(text: &str) -> Vec<String> {
+    let mut items: Vec<String> = text.split(',').map(|item| item.trim().to_owned()).collect();
+    while items.last().is_some_and(String::is_empty) {
+        items.pop();
+    }
+    items
+}
+
+fn not_a(kind: &str) -> String {
+    format!("Not a number of type {kind}")
+}
+
+impl Value {
+    /// The value as DescribeConfigs shows it; none for `Null` and secrets.
+    pub fn text(&self) -> Option<String> {
+        Some(match self {
+            Value::Null | Value::Secret(_) => return None,
+            Value::Boolean(value) => value.to_string(),
+            Value::Integer(value) => value.to_string(),
+            Value::Double(value) => java_double(*value),
+            Value::Text(value) => value.clone(),
+            Value::List(items) => items.join(","),
+        })
+    }
+
+    /// The value as it appears in Kafka's error messages.
+    pub(super) fn shown(&self) -> String {
+        match self {
+            Value::Null => "null".to_owned(),
+            Value::Secret(_) => "[hidden]".to_owned(),
+            Value::List(items) => format!("[{}]", items.join(", ")),
+            other => other.text().unwrap_or_default(),
+        }
+    }
+}
+
+impl fmt::Debug for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.shown())
+    }
+}
+
+/// A double as Java prints it: plain from a thousandth to ten millions, else with an exponent.
+fn java_double(value: f64) -> String {
+    let size = value.abs();
+    if value == 0.0 || (1e-3..1e7).contains(&size) || !value.is_finite() {
+        return format!("{value:?}");
+    }
+    let text = format!("{value:E}");
+    match text.split_once('E') {
+        Some((digits, exponent)) if !digits.contains('.') => format!("{digits}.0E{exponent}"),
+        _ => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn doubles_look_as_in_java() {
+        assert_eq!(java_double(0.5), "0.5");
+        assert_eq!(java_double(1.0), "1.0");
+        assert_eq!(java_double(f64::MAX), "1.7976931348623157E308");
+        assert_eq!(java_double(1e10), "1.0E10");
+    }
+
+    #[test]
+    fn values_are_trimmed_and_normal() {
+        assert_eq!(Kind::Boolean.parse(" TRUE ").unwrap().text().unwrap(), "true");
+        assert_eq!(Kind::Double.parse(".5").unwrap().text().unwrap(), "0.5");
+        assert_eq!(Kind::List.parse(" a , b,").unwrap(), Value::List(vec!["a".into(), "b".into()]));
+        assert_eq!(Kind::Int.parse("+5").unwrap(), Value::Integer(5));
+        assert!(Kind::Short.parse("99999").is_err());
+    }
+}
