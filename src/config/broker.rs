@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::topic::TopicConfig;
+use super::topic::TopicDefaults;
+use super::{Values, Written};
 
 /// Everything the broker was told at its start. Immutable; dynamic changes are laid over it (see `dynamic`).
 #[derive(Clone, Debug)]
@@ -24,7 +25,7 @@ pub struct Config {
     /// The log manager: what is not a topic's own.
     pub log: LogManager,
     /// What a topic has that sets nothing itself: the `log.*` keys by their topics' names.
-    pub topic_defaults: TopicConfig,
+    pub topic_defaults: TopicDefaults,
     /// `__consumer_offsets` and committed offsets.
     pub offsets: Offsets,
     /// The classic group protocol.
@@ -37,8 +38,20 @@ pub struct Config {
     pub replication: Replication,
     /// The metadata quorum and its log.
     pub metadata: Metadata,
-    /// What was written, by key, for DescribeConfigs. Secrets included: never print it.
-    pub written: super::Written,
+    /// Every key with its value.
+    pub values: Values,
+    /// What was written, by key, for DescribeConfigs. Secrets included.
+    pub written: Hidden,
+}
+
+/// What was written, by key; prints its keys only, as values may be secrets.
+#[derive(Clone, Default)]
+pub struct Hidden(pub Written);
+
+impl std::fmt::Debug for Hidden {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.0.keys()).finish()
+    }
 }
 
 /// `process.roles`.

@@ -11,6 +11,7 @@ mod topic;
 mod value;
 
 pub use rule::Rule;
+pub(in crate::config) use rule::voter;
 pub use value::{Kind, Value};
 
 /// One setting.
