@@ -13,10 +13,23 @@ pub trait Wire: Sized + Default {
 
     /// Writes the value at the writer's version.
     fn write(&self, w: &mut Writer<'_>);
+
+    /// Reads the value of a tagged field.
+    fn read_tagged(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        Self::read(r)
+    }
+
+    /// Writes the value of a tagged field.
+    fn write_tagged(&self, w: &mut Writer<'_>) {
+        self.write(w);
+    }
 }
 
 /// A type that can be null on the wire. What is given here is how structs do it: one byte, negative for null.
 pub trait Nullable: Wire {
+    /// Whether it is a struct, whose null looks different in a tagged field: a varint, zero for null.
+    const IS_STRUCT: bool = true;
+
     /// The fewest bytes that a value or null takes.
     const MIN_NULLABLE_SIZE: usize = 1;
 
@@ -46,6 +59,23 @@ impl<T: Nullable> Wire for Option<T> {
 
     fn write(&self, w: &mut Writer<'_>) {
         T::write_or_null(self.as_ref(), w);
+    }
+
+    fn read_tagged(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        if !T::IS_STRUCT {
+            return Self::read(r);
+        }
+        if r.unsigned_varint()?.cast_signed() <= 0 { Ok(None) } else { T::read(r).map(Some) }
+    }
+
+    fn write_tagged(&self, w: &mut Writer<'_>) {
+        if !T::IS_STRUCT {
+            return self.write(w);
+        }
+        w.unsigned_varint(u32::from(self.is_some()));
+        if let Some(value) = self {
+            value.write(w);
+        }
     }
 }
 
@@ -123,6 +153,8 @@ impl Wire for String {
 }
 
 impl Nullable for String {
+    const IS_STRUCT: bool = false;
+
     fn read_or_null(r: &mut Reader<'_>) -> Result<Option<Self>, DecodeError> {
         let Some(length) = r.string_length()? else { return Ok(None) };
         let text = r.text(length)?;
@@ -149,6 +181,8 @@ impl Wire for Bytes {
 }
 
 impl Nullable for Bytes {
+    const IS_STRUCT: bool = false;
+
     fn read_or_null(r: &mut Reader<'_>) -> Result<Option<Self>, DecodeError> {
         let Some(length) = r.bytes_length()? else { return Ok(None) };
         let bytes = r.take(length)?;
@@ -180,6 +214,8 @@ impl<T: Wire> Wire for Vec<T> {
 }
 
 impl<T: Wire> Nullable for Vec<T> {
+    const IS_STRUCT: bool = false;
+
     fn read_or_null(r: &mut Reader<'_>) -> Result<Option<Self>, DecodeError> {
         let Some(count) = r.count(T::MIN_SIZE, size_of::<T>())? else { return Ok(None) };
         let mut items = Vec::with_capacity(count);

@@ -8,7 +8,7 @@
 //!         isolation_level: i8 [2..];                   // the versions that have it; none said: all
 //!         topics: Vec<ListOffsetsTopic>;
 //!         rack: Option<String> [5..], null [7..];      // null in part of them; an Option alone: in all
-//!         cluster: Option<String> [12..], tag 0;       // tagged; tagged fields come last, in tag order
+//!         cluster: Option<String> [12..], tag 0;       // tagged fields come last, in tag order
 //!         epoch: i32 [4..] = -1;                       // Kafka's default, unless it is zero, empty or null
 //!     }
 //!     struct ListOffsetsTopic { … }
@@ -128,7 +128,7 @@ macro_rules! wire_struct {
                 if r.flexible() {
                     r.tagged_fields(&mut |tag, r| {
                         $( $crate::messages::dsl::read_tagged!(
-                            this.$field, r, tag [$($versions)?] [$($nulls)?] [$($tag)?]
+                            this.$field, r, tag [$($versions)?] [$($tag)?]
                         ); )*
                         Ok(false)
                     })?;
@@ -145,7 +145,7 @@ macro_rules! wire_struct {
                         self.$field, w [$($versions)?] [$($tag)?] [$($default)?]
                     ) )*);
                     $( $crate::messages::dsl::write_tagged!(
-                        self.$field, w [$($versions)?] [$($nulls)?] [$($tag)?] [$($default)?]
+                        self.$field, w [$($versions)?] [$($tag)?] [$($default)?]
                     ); )*
                 }
             }
@@ -234,13 +234,13 @@ macro_rules! write_plain {
 
 /// A tagged field, read when its tag comes.
 macro_rules! read_tagged {
-    ($this:ident . $field:ident, $r:ident, $at:ident [$($versions:expr)?] [$($nulls:expr)?] []) => {};
-    ($this:ident . $field:ident, $r:ident, $at:ident [$($versions:expr)?] [$($nulls:expr)?] [$tag:literal]) => {
+    ($this:ident . $field:ident, $r:ident, $at:ident [$($versions:expr)?] []) => {};
+    ($this:ident . $field:ident, $r:ident, $at:ident [$($versions:expr)?] [$tag:literal]) => {
         if $at == $tag {
             if !$crate::messages::dsl::has!($r $($versions)?) {
                 return Err($crate::codec::DecodeError::InvalidTag { tag: $tag, version: $r.version() });
             }
-            $this.$field = $crate::messages::dsl::read_value!($r $($nulls)?);
+            $this.$field = $crate::codec::Wire::read_tagged($r)?;
             return Ok(true);
         }
     };
@@ -264,11 +264,11 @@ macro_rules! count_tagged {
 }
 
 macro_rules! write_tagged {
-    ($this:ident . $field:ident, $w:ident [$($v:expr)?] [$($nulls:expr)?] [] [$($default:expr)?]) => {};
-    ($this:ident . $field:ident, $w:ident [$($v:expr)?] [$($nulls:expr)?] [$tag:literal] [$($default:expr)?]) => {
-        if $crate::messages::dsl::is_set!($this.$field, $w [$($v)?] [$($default)?]) {
+    ($this:ident . $field:ident, $w:ident [$($versions:expr)?] [] [$($default:expr)?]) => {};
+    ($this:ident . $field:ident, $w:ident [$($versions:expr)?] [$tag:literal] [$($default:expr)?]) => {
+        if $crate::messages::dsl::is_set!($this.$field, $w [$($versions)?] [$($default)?]) {
             $w.tagged_field($tag, &mut |$w| {
-                $crate::messages::dsl::write_value!($this.$field, $w $($nulls)?);
+                $crate::codec::Wire::write_tagged(&$this.$field, $w);
             });
         }
     };

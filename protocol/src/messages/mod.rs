@@ -175,4 +175,6 @@ macro_rules! reexport {
 every_api::every_api!(reexport);
 
 #[cfg(test)]
+mod golden_test;
+#[cfg(test)]
 mod messages_test;

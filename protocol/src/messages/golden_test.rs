@@ -1,0 +1,177 @@
+//! Compares every message with the bytes that Kafka's own classes write.
+
+use std::collections::BTreeSet;
+
+use super::default_principal::*;
+use super::every_api::every_api;
+use super::records::aborted_txn::*;
+use super::records::classic_group::*;
+use super::records::consumer_group::*;
+use super::records::consumer_protocol::*;
+use super::records::control::*;
+use super::records::metadata::*;
+use super::records::producer_snapshot::*;
+use super::records::share_group::*;
+use super::records::share_state::*;
+use super::records::streams_group::*;
+use super::records::transaction_log::*;
+use super::*;
+
+/// Each line: message, versions, what is in it, hex.
+const GOLDEN: &str = include_str!("../../testdata/messages.txt");
+
+fn unhex(text: &str) -> Vec<u8> {
+    (0..text.len() / 2).map(|at| u8::from_str_radix(&text[2 * at..2 * at + 2], 16).unwrap()).collect()
+}
+
+/// Compares one message in all its versions.
+fn compare<M: Message>(compared: &mut BTreeSet<&str>) {
+    let mut filled = BTreeSet::new();
+    for line in GOLDEN.lines() {
+        let words: Vec<&str> = line.split(' ').collect();
+        if words[0] != M::NAME {
+            continue;
+        }
+        let bytes = unhex(words[3]);
+        for version in words[1].split(',').map(|version| version.parse().unwrap()) {
+            let what = format!("{} {} {version}", M::NAME, words[2]);
+            let mut r = Reader::new(&bytes, version);
+            let message = M::decode(&mut r).unwrap_or_else(|error| panic!("{what}: {error}"));
+            assert!(r.rest().is_empty(), "{what}: bytes are left over");
+            assert_eq!(message.to_bytes(version), bytes, "{what}");
+            match words[2] {
+                "default" => assert_eq!(M::default().to_bytes(version), bytes, "{what}"),
+                "filled" => assert!(filled.insert(version)),
+                _ => {}
+            }
+            every_cut_is_refused::<M>(&bytes, version, &what);
+        }
+    }
+    assert_eq!(filled, (M::MIN_VERSION..=M::MAX_VERSION).collect(), "{}", M::NAME);
+    assert!(compared.insert(M::NAME));
+}
+
+fn every_cut_is_refused<M: Message>(bytes: &[u8], version: i16, what: &str) {
+    for cut in 0..bytes.len() {
+        assert!(M::from_bytes(&bytes[..cut], version).is_err(), "{what} cut at {cut}");
+    }
+}
+
+macro_rules! compare_apis {
+    ($($name:ident = $key:literal, $module:ident: $request:ident => $response:ident;)*) => {
+        fn compare_apis(compared: &mut BTreeSet<&str>) {
+            $( compare::<$request>(compared); compare::<$response>(compared); )*
+        }
+    };
+}
+
+every_api!(compare_apis);
+
+macro_rules! compare_each {
+    ($compared:ident: $($message:ident,)*) => { $( compare::<$message>($compared); )* };
+}
+
+fn compare_records(compared: &mut BTreeSet<&str>) {
+    compare_each! {
+        compared:
+        AbortedTxn,
+        LegacyOffsetCommitKey,
+        LegacyOffsetCommitValue,
+        OffsetCommitKey,
+        OffsetCommitValue,
+        GroupMetadataKey,
+        GroupMetadataValue,
+        ConsumerGroupMetadataKey,
+        ConsumerGroupMetadataValue,
+        ConsumerGroupPartitionMetadataKey,
+        ConsumerGroupPartitionMetadataValue,
+        ConsumerGroupMemberMetadataKey,
+        ConsumerGroupMemberMetadataValue,
+        ConsumerGroupTargetAssignmentMetadataKey,
+        ConsumerGroupTargetAssignmentMetadataValue,
+        ConsumerGroupTargetAssignmentMemberKey,
+        ConsumerGroupTargetAssignmentMemberValue,
+        ConsumerGroupCurrentMemberAssignmentKey,
+        ConsumerGroupCurrentMemberAssignmentValue,
+        ConsumerGroupRegularExpressionKey,
+        ConsumerGroupRegularExpressionValue,
+        ConsumerProtocolSubscription,
+        ConsumerProtocolAssignment,
+        ControlRecordTypeSchema,
+        EndTxnMarker,
+        LeaderChangeMessage,
+        SnapshotHeaderRecord,
+        SnapshotFooterRecord,
+        KRaftVersionRecord,
+        VotersRecord,
+        RegisterBrokerRecord,
+        UnregisterBrokerRecord,
+        FenceBrokerRecord,
+        UnfenceBrokerRecord,
+        BrokerRegistrationChangeRecord,
+        ConfigRecord,
+        FeatureLevelRecord,
+        ClientQuotaRecord,
+        RegisterControllerRecord,
+        UnregisterControllerRecord,
+        NoOpRecord,
+        BeginTransactionRecord,
+        EndTransactionRecord,
+        AbortTransactionRecord,
+        ZkMigrationStateRecord,
+        ProducerIdsRecord,
+        AccessControlEntryRecord,
+        RemoveAccessControlEntryRecord,
+        UserScramCredentialRecord,
+        RemoveUserScramCredentialRecord,
+        DelegationTokenRecord,
+        RemoveDelegationTokenRecord,
+        TopicRecord,
+        RemoveTopicRecord,
+        PartitionRecord,
+        PartitionChangeRecord,
+        ClearElrRecord,
+        ProducerSnapshot,
+        ShareGroupMemberMetadataKey,
+        ShareGroupMemberMetadataValue,
+        ShareGroupMetadataKey,
+        ShareGroupMetadataValue,
+        ShareGroupTargetAssignmentMetadataKey,
+        ShareGroupTargetAssignmentMetadataValue,
+        ShareGroupTargetAssignmentMemberKey,
+        ShareGroupTargetAssignmentMemberValue,
+        ShareGroupCurrentMemberAssignmentKey,
+        ShareGroupCurrentMemberAssignmentValue,
+        ShareGroupStatePartitionMetadataKey,
+        ShareGroupStatePartitionMetadataValue,
+        ShareSnapshotKey,
+        ShareSnapshotValue,
+        ShareUpdateKey,
+        ShareUpdateValue,
+        StreamsGroupMetadataKey,
+        StreamsGroupMetadataValue,
+        StreamsGroupMemberMetadataKey,
+        StreamsGroupMemberMetadataValue,
+        StreamsGroupTargetAssignmentMetadataKey,
+        StreamsGroupTargetAssignmentMetadataValue,
+        StreamsGroupTargetAssignmentMemberKey,
+        StreamsGroupTargetAssignmentMemberValue,
+        StreamsGroupCurrentMemberAssignmentKey,
+        StreamsGroupCurrentMemberAssignmentValue,
+        StreamsGroupTopologyKey,
+        StreamsGroupTopologyValue,
+        TransactionLogKey,
+        TransactionLogValue,
+        DefaultPrincipalData,
+    }
+}
+
+#[test]
+fn every_message_is_read_and_written_as_kafka_does() {
+    let mut compared = BTreeSet::new();
+    compare_apis(&mut compared);
+    compare_records(&mut compared);
+    let given =
+        GOLDEN.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split(' ').next());
+    assert_eq!(compared, given.collect());
+}
