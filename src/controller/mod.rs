@@ -6,6 +6,10 @@
 //! *Driver*: decides, appends, applies, publishes the image and only then lets the answers go.
 //! *Metadata log*: where the records are, in `__cluster_metadata-0`.
 
+pub mod election;
 pub mod image;
+pub mod placement;
+pub mod record;
+pub mod state;
 
 pub use image::{Delta, Image};

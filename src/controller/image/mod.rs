@@ -15,10 +15,13 @@ use rpds::{HashTrieMapSync, RedBlackTreeMapSync, RedBlackTreeSetSync};
 
 pub use broker::{BrokerImage, ControllerImage, Endpoint, FeatureRange};
 pub use configs::{ConfigResource, Overrides, ResourceKind};
+pub(in crate::controller) use delta::Changes;
 pub use delta::Delta;
 pub use hash::SeededHash;
 pub use topic::{NO_LEADER, PartitionImage, TopicImage};
 
+use super::record::Record;
+use super::state::KeptKey;
 use crate::ids::{TopicName, Uuid};
 
 /// Cluster metadata at one offset of the metadata log. Cheap to clone.
@@ -32,11 +35,12 @@ pub struct Image {
     pub(in crate::controller) brokers: RedBlackTreeMapSync<i32, Arc<BrokerImage>>,
     pub(in crate::controller) controllers: RedBlackTreeMapSync<i32, Arc<ControllerImage>>,
     pub(in crate::controller) names: RedBlackTreeSetSync<TopicName>,
-    pub(in crate::controller) by_name: HashTrieMapSync<TopicName, Arc<TopicImage>, SeededHash>,
+    pub(in crate::controller) by_name: HashTrieMapSync<TopicName, Uuid, SeededHash>,
     pub(in crate::controller) by_id: HashTrieMapSync<Uuid, Arc<TopicImage>, SeededHash>,
     pub(in crate::controller) configs:
         RedBlackTreeMapSync<ResourceKind, RedBlackTreeMapSync<Arc<str>, Arc<Overrides>>>,
     pub(in crate::controller) next_producer_id: i64,
+    pub(in crate::controller) kept: RedBlackTreeMapSync<KeptKey, Arc<Record>>,
 }
 
 impl Image {
@@ -56,6 +60,7 @@ impl Image {
             by_id: HashTrieMapSync::new_with_hasher_and_ptr_kind(hash),
             configs: RedBlackTreeMapSync::new_sync(),
             next_producer_id: 0,
+            kept: RedBlackTreeMapSync::new_sync(),
         }
     }
 
@@ -91,7 +96,7 @@ impl Image {
 
     /// A topic by its name.
     pub fn topic(&self, name: &str) -> Option<&Arc<TopicImage>> {
-        self.by_name.get(name)
+        self.by_id.get(self.by_name.get(name)?)
     }
 
     /// A topic by its id.
@@ -101,14 +106,14 @@ impl Image {
 
     /// Every topic, in the order of the names.
     pub fn topics(&self) -> impl Iterator<Item = &Arc<TopicImage>> {
-        self.names.iter().filter_map(|name| self.by_name.get(name))
+        self.names.iter().filter_map(|name| self.topic(name))
     }
 
     /// Topics whose name is `first` or greater, in the order of the names.
     pub fn topics_from<'a>(&'a self, first: &'a str) -> impl Iterator<Item = &'a Arc<TopicImage>> {
         self.names
             .range::<str, _>((Bound::Included(first), Bound::Unbounded))
-            .filter_map(|name| self.by_name.get(name))
+            .filter_map(|name| self.topic(name))
     }
 
     /// How many topics there are.
