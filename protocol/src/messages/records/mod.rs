@@ -60,3 +60,6 @@ pub fn from_self_versioned<M: Message>(bytes: &[u8]) -> Result<M, DecodeError> {
     let version = i16::read(&mut Reader::new(bytes, 0))?;
     M::from_bytes(bytes, version)
 }
+
+#[cfg(test)]
+mod records_test;
