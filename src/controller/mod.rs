@@ -6,10 +6,24 @@
 //! *Driver*: decides, appends, applies, publishes the image and only then lets the answers go.
 //! *Metadata log*: where the records are, in `__cluster_metadata-0`.
 
+mod driver;
 pub mod election;
+mod error;
+pub mod format;
 pub mod image;
+mod metadata_log;
+mod opening;
 pub mod placement;
 pub mod record;
 pub mod state;
+mod verbs;
 
+pub use driver::{Controller, Doors, Settings, Subscriber};
+pub use error::ControllerError;
 pub use image::{Delta, Image};
+pub use metadata_log::{DIRECTORY, Opening, Quorum, TOPIC_ID};
+pub use state::activation::Node;
+pub use state::configs::{ConfigChange, ConfigOp};
+pub use state::topics::{Deleted, Doomed};
+pub use state::{ConfigRules, Refusal, TopicSetting};
+pub use verbs::NewTopic;

@@ -117,7 +117,7 @@ fn edited_list(
     };
     let mut list = elements(&current);
     for element in elements(value) {
-        let known = list.iter().any(|other| *other == element);
+        let known = list.contains(&element);
         if adds && !known {
             list.push(element);
         } else if !adds {

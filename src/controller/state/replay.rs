@@ -48,6 +48,11 @@ impl Hard {
         Hard { image, before_transaction: None, changes: Changes::default() }
     }
 
+    /// Notes how far the log has been applied: the last record's offset, and epoch and append time of its batch.
+    pub fn advance(&mut self, offset: i64, epoch: i32, timestamp_ms: i64) {
+        (self.image.offset, self.image.epoch, self.image.timestamp_ms) = (offset, epoch, timestamp_ms);
+    }
+
     /// A transaction of records began and did not end: whoever leads next must abort it.
     pub fn in_transaction(&self) -> bool {
         self.before_transaction.is_some()
@@ -63,7 +68,7 @@ pub fn apply(hard: &mut Hard, record: &Record) -> Result<(), ReplayError> {
     match record {
         Record::Topic(topic) => topics::replay(image, changes, topic)?,
         Record::RemoveTopic(RemoveTopicRecord { topic_id }) => {
-            topics::replay_remove(image, changes, *topic_id)?
+            topics::replay_remove(image, changes, *topic_id)?;
         }
         Record::Partition(partition) => partitions::replay(image, changes, partition)?,
         Record::PartitionChange(change) => partitions::replay_change(image, changes, change)?,
@@ -75,7 +80,7 @@ pub fn apply(hard: &mut Hard, record: &Record) -> Result<(), ReplayError> {
         Record::UnregisterBroker(broker) => brokers::replay_unregister(image, changes, broker.broker_id),
         Record::BrokerRegistrationChange(change) => brokers::replay_change(image, changes, change)?,
         Record::FenceBroker(broker) => {
-            brokers::replay_change(image, changes, &fence(broker.id, broker.epoch, 1))?
+            brokers::replay_change(image, changes, &fence(broker.id, broker.epoch, 1))?;
         }
         Record::UnfenceBroker(broker) => {
             brokers::replay_change(image, changes, &fence(broker.id, broker.epoch, -1))?;

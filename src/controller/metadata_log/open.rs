@@ -1,0 +1,167 @@
+//! Opening the log: the newest snapshot and what was appended after it add up to the truth; then a new epoch begins.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use barnabas_protocol::batch::{Batches, Scratch};
+
+use super::quorum_state::{self, QuorumState};
+use super::snapshot::Snapshots;
+use super::{DIRECTORY, MetadataLog, Place, SnapshotId, TOPIC_ID, batches, log_config};
+use crate::clock::Now;
+use crate::controller::error::ControllerError;
+use crate::controller::image::Image;
+use crate::controller::record::Record;
+use crate::controller::state::{Hard, apply, features};
+use crate::disk::Disk;
+use crate::storage::{self, Log, log_dir};
+
+/// Bytes read at once while replaying.
+const READ_BYTES: u64 = 1 << 20;
+
+/// What to open.
+#[derive(Clone, Debug)]
+pub struct Opening {
+    /// The disk door.
+    pub disk: Arc<dyn Disk>,
+    /// `metadata.log.dir`.
+    pub dir: PathBuf,
+    /// `node.id`.
+    pub node: i32,
+    /// From `meta.properties`.
+    pub cluster_id: String,
+    /// The last run stopped in order: nothing is scanned for damage.
+    pub clean: bool,
+    /// `metadata.log.segment.bytes`.
+    pub segment_bytes: u32,
+    /// Seeds the image's hash tables.
+    pub hash_seed: u64,
+}
+
+/// The truth, and the log to go on with.
+pub struct Replayed {
+    /// What snapshot and log add up to.
+    pub hard: Hard,
+    /// The records that a fresh cluster begins with.
+    pub fresh: Vec<Record>,
+    /// The log, in a new epoch that this node leads.
+    pub log: MetadataLog,
+}
+
+/// Opens the log, replays it and begins an epoch. Blocks.
+///
+/// # Errors
+/// The log is damaged in a way that a crash cannot explain, or the disk failed.
+pub fn open(opening: &Opening, now: Now) -> Result<Replayed, ControllerError> {
+    let place = Place { disk: opening.disk.clone(), dir: opening.dir.join(DIRECTORY) };
+    place.disk.create_dir(&place.dir).map_err(ControllerError::io("create", &place.dir))?;
+    let snapshots = Snapshots { place: place.clone() };
+    let mut hard = Hard::new(Image::empty(&opening.cluster_id, opening.hash_seed));
+    let newest = snapshots.newest()?;
+    if let Some(id) = newest {
+        let contents = snapshots.read(id)?.unwrap_or_default();
+        for record in &contents.records {
+            apply(&mut hard, record)?;
+        }
+        hard.advance(id.offset.saturating_sub(1), id.epoch, contents.timestamp_ms);
+    }
+    let opened = open_files(opening, &place, newest, now)?;
+    let log = opened.log;
+    let from = newest.map_or(0, |id| id.offset);
+    if log.start_offset() > from || log.end_offset() < from {
+        let what = format!(
+            "it has {} to {}, the newest snapshot ends at {from}",
+            log.start_offset(),
+            log.end_offset()
+        );
+        return Err(ControllerError::Corrupt { path: place.dir, what });
+    }
+    let replayed_bytes = replay(&log, from, &mut hard)?;
+    let fresh = match snapshots.read(SnapshotId::FRESH)? {
+        Some(contents) => contents.records,
+        None => features::fresh().map(Record::from).collect(),
+    };
+    let log = MetadataLog {
+        node: opening.node,
+        epoch: 0,
+        appender: opened.appender,
+        scratch: Scratch::default(),
+        snapshots,
+        bytes_since_snapshot: replayed_bytes,
+    };
+    let log = begin_epoch(log, &place, newest, now)?;
+    Ok(Replayed { hard, fresh, log })
+}
+
+fn open_files(
+    opening: &Opening,
+    place: &Place,
+    newest: Option<SnapshotId>,
+    now: Now,
+) -> Result<storage::Opened, ControllerError> {
+    if log_dir::read_topic_id(&*place.disk, &place.dir)?.is_none() {
+        log_dir::write_topic_id(&*place.disk, &place.dir, TOPIC_ID)?;
+    }
+    let files = storage::Opening {
+        clean: opening.clean,
+        recovery_point: 0,
+        log_start: newest.map_or(0, |id| id.offset),
+        producer_expiry_ms: i64::MAX,
+        jitter_seed: 0,
+    };
+    let config = log_config(opening.segment_bytes);
+    let opened = Log::open(place.disk.clone(), &place.dir, config, files, now)?;
+    if opened.report.cut_bytes > 0 {
+        let (bytes, reason) =
+            (opened.report.cut_bytes, opened.report.cut_reason.as_deref().unwrap_or_default());
+        tracing::warn!(bytes, reason, "cut off the end of the metadata log, which nobody was told of");
+    }
+    Ok(opened)
+}
+
+/// Applies everything from an offset on; gives the bytes it took.
+fn replay(log: &Log, from: i64, hard: &mut Hard) -> Result<u64, ControllerError> {
+    let path = log.dir();
+    let end = log.end_offset();
+    let mut next = from;
+    let mut total = 0_u64;
+    while next < end {
+        let slice = log.read(next, READ_BYTES, true, end)?;
+        let bytes = slice.chunk.load().map_err(ControllerError::io("read", path))?;
+        let before = next;
+        for batch in Batches::new(&bytes) {
+            let batch = batch.map_err(|fault| ControllerError::Batch { path: path.into(), fault })?;
+            let header = *batch.header();
+            if let batches::Batch::Records(records) = batches::read(&batch, path)? {
+                for (_, record) in records.iter().filter(|(offset, _)| *offset >= from) {
+                    apply(hard, record)?;
+                }
+            }
+            hard.advance(header.last_offset(), header.leader_epoch, header.max_timestamp);
+            next = header.next_offset();
+            total = total.saturating_add(u64::try_from(batch.bytes().len()).unwrap_or_default());
+        }
+        if next == before {
+            let what = format!("nothing can be read at offset {next}");
+            return Err(ControllerError::Corrupt { path: path.into(), what });
+        }
+    }
+    Ok(total)
+}
+
+/// No epoch may have two leaders: the new one is on the disk before anything is appended in it.
+fn begin_epoch(
+    mut log: MetadataLog,
+    place: &Place,
+    newest: Option<SnapshotId>,
+    now: Now,
+) -> Result<MetadataLog, ControllerError> {
+    let before = quorum_state::read(place)?.unwrap_or(QuorumState { epoch: 0, data_version: 0 });
+    let written = log.shared().latest_epoch().unwrap_or_default().max(newest.map_or(0, |id| id.epoch));
+    log.epoch = before.epoch.max(written).saturating_add(1);
+    quorum_state::write(place, log.node, QuorumState { epoch: log.epoch, ..before })?;
+    log.appender.begin_epoch(log.epoch)?;
+    let mut bytes = batches::leader_change(log.node, 0, log.epoch, now);
+    log.append_batch(&mut bytes, now)?;
+    Ok(log)
+}
