@@ -4,9 +4,9 @@
 //! and tells of divergence, 13 names topics by id, 15 moves the replica into a tag, 16 adds endpoints (KIP-951),
 //! 17 directory ids, 18 the follower's high watermark (KIP-1166).
 
-use crate::Uuid;
-use crate::cursor::{Cursor, put_length, put_text, put_uvarint};
-use crate::hot::{LeaderIdAndEpoch, Malformed, NodeEndpoint, TopicRef, put_endpoints};
+use crate::hot::{LeaderIdAndEpoch, NodeEndpoint, TopicRef};
+use crate::hot::{count, i32, i64, nullable_text, put_endpoints, put_topic, reader, skip_tags, text};
+use crate::{DecodeError, Reader, Uuid, Writer};
 use std::borrow::Cow;
 
 /// The first flexible version.
@@ -64,130 +64,136 @@ pub struct FetchPartition {
     pub high_watermark: i64,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Shape {
-    version: i16,
-}
-
 impl<'a> FetchRequest<'a> {
     /// Proves the body's structure; what follows is ignored, as Kafka ignores it.
-    pub fn read(version: i16, body: &'a [u8]) -> Result<FetchRequest<'a>, Malformed> {
-        Shape { version }.request(&mut Cursor(body)).ok_or(Malformed)
+    pub fn read(version: i16, body: &'a [u8]) -> Result<FetchRequest<'a>, DecodeError> {
+        let r = &mut reader(body, version, FLEXIBLE);
+        let mut request = FetchRequest {
+            cluster_id: None,
+            replica_id: if version >= 15 { -1 } else { i32(r)? },
+            replica_epoch: -1,
+            max_wait_ms: i32(r)?,
+            min_bytes: i32(r)?,
+            max_bytes: i32(r)?,
+            isolation_level: r.array().map(i8::from_be_bytes)?,
+            session_id: if version >= 7 { i32(r)? } else { 0 },
+            session_epoch: if version >= 7 { i32(r)? } else { -1 },
+            topics: read_topics(r)?,
+            forgotten: ForgottenTopics { left: 0, r: reader(&[], version, FLEXIBLE) },
+            rack_id: Cow::Borrowed(""),
+        };
+        if version >= 7 {
+            request.forgotten = read_forgotten(r)?;
+        }
+        if version >= 11 {
+            request.rack_id = text(r)?;
+        }
+        if r.flexible() {
+            request.read_tags(r)?;
+        }
+        Ok(request)
+    }
+
+    fn read_tags(&mut self, r: &mut Reader<'a>) -> Result<(), DecodeError> {
+        r.tagged_fields(&mut |tag, r| {
+            match tag {
+                0 => self.cluster_id = nullable_text(r)?,
+                1 => {
+                    since(15, tag, r)?;
+                    self.replica_id = i32(r)?;
+                    self.replica_epoch = i64(r)?;
+                    skip_tags(r)?;
+                }
+                _ => return Ok(false),
+            }
+            Ok(true)
+        })
     }
 }
 
-impl Shape {
-    fn flexible(self) -> bool {
-        self.version >= FLEXIBLE
+/// Kafka hangs up on a tag that a later version has.
+fn since(version: i16, tag: u32, r: &Reader<'_>) -> Result<(), DecodeError> {
+    if r.version() >= version {
+        return Ok(());
     }
+    Err(DecodeError::InvalidTag { tag, version: r.version() })
+}
 
-    fn since(self, version: i16) -> bool {
-        self.version >= version
+fn read_topic<'a>(r: &mut Reader<'a>) -> Result<TopicRef<'a>, DecodeError> {
+    TopicRef::read(r, r.version() >= BY_ID)
+}
+
+fn read_topics<'a>(r: &mut Reader<'a>) -> Result<FetchTopics<'a>, DecodeError> {
+    let left = count(r, 1)?;
+    let topics = FetchTopics { left, r: r.clone() };
+    for _ in 0..left {
+        read_topic(r)?;
+        skip_partitions(r)?;
     }
+    Ok(topics)
+}
 
-    fn topic<'a>(self, at: &mut Cursor<'a>) -> Option<TopicRef<'a>> {
-        TopicRef::read(at, self.flexible(), self.since(BY_ID))
+/// The rest of a topic.
+fn skip_partitions(r: &mut Reader<'_>) -> Result<(), DecodeError> {
+    for _ in 0..count(r, 1)? {
+        read_partition(r)?;
     }
+    skip_tags(r)
+}
 
-    fn request<'a>(self, at: &mut Cursor<'a>) -> Option<FetchRequest<'a>> {
-        let mut request = FetchRequest {
-            cluster_id: None,
-            replica_id: if self.since(15) { -1 } else { at.i32()? },
-            replica_epoch: -1,
-            max_wait_ms: at.i32()?,
-            min_bytes: at.i32()?,
-            max_bytes: at.i32()?,
-            isolation_level: at.i8()?,
-            session_id: if self.since(7) { at.i32()? } else { 0 },
-            session_epoch: if self.since(7) { at.i32()? } else { -1 },
-            topics: self.topics(at)?,
-            forgotten: ForgottenTopics { shape: self, left: 0, at: Cursor(&[]) },
-            rack_id: Cow::Borrowed(""),
-        };
-        if self.since(7) {
-            request.forgotten = self.forgotten(at)?;
-        }
-        if self.since(11) {
-            request.rack_id = String::from_utf8_lossy(at.text(self.flexible())??);
-        }
-        if self.flexible() {
-            at.tags(|tag, mut field| {
-                match tag {
-                    0 => request.cluster_id = field.text(true)?.map(String::from_utf8_lossy),
-                    1 if self.since(15) => {
-                        request.replica_id = field.i32()?;
-                        request.replica_epoch = field.i64()?;
-                        field.skip_tags(true)?;
-                    }
-                    _ => {}
+fn read_partition(r: &mut Reader<'_>) -> Result<FetchPartition, DecodeError> {
+    let version = r.version();
+    let mut partition = FetchPartition {
+        partition: i32(r)?,
+        current_leader_epoch: if version >= 9 { i32(r)? } else { -1 },
+        fetch_offset: i64(r)?,
+        last_fetched_epoch: if version >= 12 { i32(r)? } else { -1 },
+        log_start_offset: if version >= 5 { i64(r)? } else { -1 },
+        partition_max_bytes: i32(r)?,
+        replica_directory_id: Uuid::ZERO,
+        high_watermark: i64::MAX,
+    };
+    if r.flexible() {
+        r.tagged_fields(&mut |tag, r| {
+            match tag {
+                0 => {
+                    since(17, tag, r)?;
+                    partition.replica_directory_id = Uuid(r.array()?);
                 }
-                Some(())
-            })?;
-        }
-        Some(request)
-    }
-
-    fn topics<'a>(self, at: &mut Cursor<'a>) -> Option<FetchTopics<'a>> {
-        let left = at.count(self.flexible())?;
-        let topics = FetchTopics { shape: self, left, at: *at };
-        for _ in 0..left {
-            self.topic(at)?;
-            self.skip_partitions(at)?;
-            at.skip_tags(self.flexible())?;
-        }
-        Some(topics)
-    }
-
-    fn skip_partitions(self, at: &mut Cursor<'_>) -> Option<()> {
-        for _ in 0..at.count(self.flexible())? {
-            self.partition(at)?;
-        }
-        Some(())
-    }
-
-    fn partition(self, at: &mut Cursor<'_>) -> Option<FetchPartition> {
-        let mut partition = FetchPartition {
-            partition: at.i32()?,
-            current_leader_epoch: if self.since(9) { at.i32()? } else { -1 },
-            fetch_offset: at.i64()?,
-            last_fetched_epoch: if self.since(12) { at.i32()? } else { -1 },
-            log_start_offset: if self.since(5) { at.i64()? } else { -1 },
-            partition_max_bytes: at.i32()?,
-            replica_directory_id: Uuid::ZERO,
-            high_watermark: i64::MAX,
-        };
-        if self.flexible() {
-            at.tags(|tag, mut field| {
-                match tag {
-                    0 if self.since(17) => partition.replica_directory_id = field.uuid()?,
-                    1 if self.since(18) => partition.high_watermark = field.i64()?,
-                    _ => {}
+                1 => {
+                    since(18, tag, r)?;
+                    partition.high_watermark = i64(r)?;
                 }
-                Some(())
-            })?;
-        }
-        Some(partition)
+                _ => return Ok(false),
+            }
+            Ok(true)
+        })?;
     }
+    Ok(partition)
+}
 
-    fn forgotten<'a>(self, at: &mut Cursor<'a>) -> Option<ForgottenTopics<'a>> {
-        let left = at.count(self.flexible())?;
-        let topics = ForgottenTopics { shape: self, left, at: *at };
-        for _ in 0..left {
-            self.topic(at)?;
-            let count = at.count(self.flexible())?;
-            at.take(count.checked_mul(4)?)?;
-            at.skip_tags(self.flexible())?;
-        }
-        Some(topics)
+fn read_forgotten<'a>(r: &mut Reader<'a>) -> Result<ForgottenTopics<'a>, DecodeError> {
+    let left = count(r, 1)?;
+    let topics = ForgottenTopics { left, r: r.clone() };
+    for _ in 0..left {
+        read_forgotten_topic(r)?;
     }
+    Ok(topics)
+}
+
+fn read_forgotten_topic<'a>(r: &mut Reader<'a>) -> Result<ForgottenTopic<'a>, DecodeError> {
+    let topic = read_topic(r)?;
+    let count = count(r, 4)?;
+    let partitions = r.take(count.saturating_mul(4))?;
+    skip_tags(r)?;
+    Ok(ForgottenTopic { topic, partitions })
 }
 
 /// The topics of a request, in order.
 #[derive(Clone, Debug)]
 pub struct FetchTopics<'a> {
-    shape: Shape,
     left: usize,
-    at: Cursor<'a>,
+    r: Reader<'a>,
 }
 
 /// One topic and what to read of it.
@@ -199,18 +205,22 @@ pub struct FetchTopic<'a> {
     pub partitions: FetchPartitions<'a>,
 }
 
+impl<'a> FetchTopics<'a> {
+    fn advance(&mut self) -> Result<FetchTopic<'a>, DecodeError> {
+        let topic = read_topic(&mut self.r)?;
+        let mut r = self.r.clone();
+        let left = count(&mut r, 1)?;
+        skip_partitions(&mut self.r)?;
+        Ok(FetchTopic { topic, partitions: FetchPartitions { left, r } })
+    }
+}
+
 impl<'a> Iterator for FetchTopics<'a> {
     type Item = FetchTopic<'a>;
 
     fn next(&mut self) -> Option<FetchTopic<'a>> {
         self.left = self.left.checked_sub(1)?;
-        let shape = self.shape;
-        let topic = shape.topic(&mut self.at)?;
-        let mut at = self.at;
-        let left = at.count(shape.flexible())?;
-        shape.skip_partitions(&mut self.at)?;
-        self.at.skip_tags(shape.flexible())?;
-        Some(FetchTopic { topic, partitions: FetchPartitions { shape, left, at } })
+        self.advance().ok()
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -223,9 +233,8 @@ impl ExactSizeIterator for FetchTopics<'_> {}
 /// The partitions of a topic, in order.
 #[derive(Clone, Debug)]
 pub struct FetchPartitions<'a> {
-    shape: Shape,
     left: usize,
-    at: Cursor<'a>,
+    r: Reader<'a>,
 }
 
 impl Iterator for FetchPartitions<'_> {
@@ -233,7 +242,7 @@ impl Iterator for FetchPartitions<'_> {
 
     fn next(&mut self) -> Option<FetchPartition> {
         self.left = self.left.checked_sub(1)?;
-        self.shape.partition(&mut self.at)
+        read_partition(&mut self.r).ok()
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -246,9 +255,8 @@ impl ExactSizeIterator for FetchPartitions<'_> {}
 /// The topics to leave out of a session.
 #[derive(Clone, Debug)]
 pub struct ForgottenTopics<'a> {
-    shape: Shape,
     left: usize,
-    at: Cursor<'a>,
+    r: Reader<'a>,
 }
 
 /// One topic and the partitions of it to leave out.
@@ -256,14 +264,14 @@ pub struct ForgottenTopics<'a> {
 pub struct ForgottenTopic<'a> {
     /// Name below version 13, id from there on.
     pub topic: TopicRef<'a>,
-    partitions: Cursor<'a>,
+    partitions: &'a [u8],
 }
 
-impl ForgottenTopic<'_> {
+impl<'a> ForgottenTopic<'a> {
     /// The partitions' numbers.
-    pub fn partitions(&self) -> impl Iterator<Item = i32> + '_ {
-        let mut at = self.partitions;
-        std::iter::from_fn(move || at.i32())
+    pub fn partitions(&self) -> impl ExactSizeIterator<Item = i32> + use<'a> {
+        let (numbers, _) = self.partitions.as_chunks::<4>();
+        numbers.iter().map(|number| i32::from_be_bytes(*number))
     }
 }
 
@@ -272,12 +280,7 @@ impl<'a> Iterator for ForgottenTopics<'a> {
 
     fn next(&mut self) -> Option<ForgottenTopic<'a>> {
         self.left = self.left.checked_sub(1)?;
-        let flexible = self.shape.flexible();
-        let topic = self.shape.topic(&mut self.at)?;
-        let count = self.at.count(flexible)?;
-        let partitions = Cursor(self.at.take(count.checked_mul(4)?)?);
-        self.at.skip_tags(flexible)?;
-        Some(ForgottenTopic { topic, partitions })
+        read_forgotten_topic(&mut self.r).ok()
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -351,8 +354,7 @@ impl PartitionAnswer<'_> {
 /// Writes a Fetch response's body with gaps: [`Self::partition`] tells where record bytes belong.
 #[derive(Debug)]
 pub struct FetchResponseWriter<'o> {
-    out: &'o mut Vec<u8>,
-    version: i16,
+    w: Writer<'o>,
     topics_left: usize,
     partitions_left: usize,
 }
@@ -367,17 +369,15 @@ impl<'o> FetchResponseWriter<'o> {
         session_id: i32,
         topics: usize,
     ) -> FetchResponseWriter<'o> {
-        out.extend_from_slice(&throttle_time_ms.to_be_bytes());
+        let mut w = Writer::new(out, version);
+        w.set_flexible(version >= FLEXIBLE);
+        w.put(&throttle_time_ms.to_be_bytes());
         if version >= 7 {
-            out.extend_from_slice(&error_code.to_be_bytes());
-            out.extend_from_slice(&session_id.to_be_bytes());
+            w.put(&error_code.to_be_bytes());
+            w.put(&session_id.to_be_bytes());
         }
-        put_length(out, Some(topics), version >= FLEXIBLE);
-        FetchResponseWriter { out, version, topics_left: topics, partitions_left: 0 }
-    }
-
-    fn flexible(&self) -> bool {
-        self.version >= FLEXIBLE
+        w.length(Some(topics));
+        FetchResponseWriter { w, topics_left: topics, partitions_left: 0 }
     }
 
     /// The next topic; `partitions` calls of [`Self::partition`] follow.
@@ -385,18 +385,15 @@ impl<'o> FetchResponseWriter<'o> {
         debug_assert_eq!(self.partitions_left, 0, "the topic before is not complete");
         self.topics_left = self.topics_left.saturating_sub(1);
         self.partitions_left = partitions;
-        if self.version >= BY_ID {
-            self.out.extend_from_slice(&id.0);
-        } else {
-            put_text(self.out, Some(name), self.flexible());
-        }
-        put_length(self.out, Some(partitions), self.flexible());
+        let by_id = self.w.version() >= BY_ID;
+        put_topic(&mut self.w, name, id, by_id);
+        self.w.length(Some(partitions));
         self.end_topic();
     }
 
     fn end_topic(&mut self) {
-        if self.flexible() && self.partitions_left == 0 {
-            self.out.push(0);
+        if self.w.flexible() && self.partitions_left == 0 {
+            self.w.unsigned_varint(0);
         }
     }
 
@@ -406,61 +403,64 @@ impl<'o> FetchResponseWriter<'o> {
     pub fn partition(&mut self, answer: &PartitionAnswer<'_>, record_bytes: usize) -> usize {
         debug_assert_ne!(self.partitions_left, 0, "more partitions than announced");
         self.partitions_left = self.partitions_left.saturating_sub(1);
-        let flexible = self.flexible();
-        let out = &mut *self.out;
-        out.extend_from_slice(&answer.partition.to_be_bytes());
-        out.extend_from_slice(&answer.error_code.to_be_bytes());
-        out.extend_from_slice(&answer.high_watermark.to_be_bytes());
-        out.extend_from_slice(&answer.last_stable_offset.to_be_bytes());
-        if self.version >= 5 {
-            out.extend_from_slice(&answer.log_start_offset.to_be_bytes());
+        let w = &mut self.w;
+        let version = w.version();
+        w.put(&answer.partition.to_be_bytes());
+        w.put(&answer.error_code.to_be_bytes());
+        w.put(&answer.high_watermark.to_be_bytes());
+        w.put(&answer.last_stable_offset.to_be_bytes());
+        if version >= 5 {
+            w.put(&answer.log_start_offset.to_be_bytes());
         }
-        put_length(out, answer.aborted_transactions.map(<[_]>::len), flexible);
+        w.length(answer.aborted_transactions.map(<[_]>::len));
         for aborted in answer.aborted_transactions.unwrap_or_default() {
-            out.extend_from_slice(&aborted.producer_id.to_be_bytes());
-            out.extend_from_slice(&aborted.first_offset.to_be_bytes());
-            if flexible {
-                out.push(0);
+            w.put(&aborted.producer_id.to_be_bytes());
+            w.put(&aborted.first_offset.to_be_bytes());
+            if w.flexible() {
+                w.unsigned_varint(0);
             }
         }
-        if self.version >= 11 {
-            out.extend_from_slice(&answer.preferred_read_replica.to_be_bytes());
+        if version >= 11 {
+            w.put(&answer.preferred_read_replica.to_be_bytes());
         }
-        put_length(out, Some(record_bytes), flexible);
-        let gap = out.len();
-        if flexible {
-            put_partition_tags(out, answer);
+        w.length(Some(record_bytes));
+        let gap = w.written();
+        if w.flexible() {
+            put_partition_tags(w, answer);
         }
         self.end_topic();
         gap
     }
 
     /// Ends the body. The endpoints are those of the leaders named in it (version 16 and above).
-    pub fn finish(self, endpoints: &[NodeEndpoint<'_>]) {
+    pub fn finish(mut self, endpoints: &[NodeEndpoint<'_>]) {
         debug_assert_eq!((self.topics_left, self.partitions_left), (0, 0), "less than announced");
-        if self.flexible() {
-            put_endpoints(self.out, if self.version >= 16 { endpoints } else { &[] });
+        if self.w.flexible() {
+            let endpoints = if self.w.version() >= 16 { endpoints } else { &[] };
+            put_endpoints(&mut self.w, endpoints);
         }
     }
 }
 
-fn put_partition_tags(out: &mut Vec<u8>, answer: &PartitionAnswer<'_>) {
+fn put_partition_tags(w: &mut Writer<'_>, answer: &PartitionAnswer<'_>) {
     let (diverging, leader, snapshot) = (answer.diverging_epoch, answer.current_leader, answer.snapshot_id);
     let present = [diverging.is_some(), leader.is_some(), snapshot.is_some()];
-    put_uvarint(out, present.into_iter().map(u32::from).sum());
+    w.unsigned_varint(present.into_iter().map(u32::from).sum());
     if let Some(diverging) = diverging {
-        out.extend_from_slice(&[0, 13]);
-        out.extend_from_slice(&diverging.epoch.to_be_bytes());
-        out.extend_from_slice(&diverging.end_offset.to_be_bytes());
-        out.push(0);
+        w.tagged_field(0, &mut |w| {
+            w.put(&diverging.epoch.to_be_bytes());
+            w.put(&diverging.end_offset.to_be_bytes());
+            w.unsigned_varint(0);
+        });
     }
     if let Some(leader) = leader {
-        leader.put_tagged(out, 1);
+        leader.put_tagged(w, 1);
     }
     if let Some(snapshot) = snapshot {
-        out.extend_from_slice(&[2, 13]);
-        out.extend_from_slice(&snapshot.end_offset.to_be_bytes());
-        out.extend_from_slice(&snapshot.epoch.to_be_bytes());
-        out.push(0);
+        w.tagged_field(2, &mut |w| {
+            w.put(&snapshot.end_offset.to_be_bytes());
+            w.put(&snapshot.epoch.to_be_bytes());
+            w.unsigned_varint(0);
+        });
     }
 }

@@ -1,14 +1,46 @@
 //! What the hot messages, Produce and Fetch, have in common.
 
-use crate::Uuid;
-use crate::cursor::{Cursor, put_length, put_text, put_uvarint};
+use crate::{DecodeError, Reader, Uuid, Writer};
 use std::borrow::Cow;
-use thiserror::Error;
 
-/// The body is not what its schema says; the connection must be closed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("the request's body is malformed")]
-pub struct Malformed;
+/// A reader of a body whose decoding takes no memory.
+pub(crate) fn reader(bytes: &[u8], version: i16, first_flexible: i16) -> Reader<'_> {
+    let mut reader = Reader::with_budget(bytes, version, 0);
+    reader.set_flexible(version >= first_flexible);
+    reader
+}
+
+/// The count of an array that may not be null, of elements of at least `min_size` bytes.
+pub(crate) fn count(r: &mut Reader<'_>, min_size: usize) -> Result<usize, DecodeError> {
+    r.count(min_size, 0)?.ok_or(DecodeError::NullNotAllowed)
+}
+
+/// A string that may not be null.
+pub(crate) fn text<'a>(r: &mut Reader<'a>) -> Result<Cow<'a, str>, DecodeError> {
+    nullable_text(r)?.ok_or(DecodeError::NullNotAllowed)
+}
+
+/// A string; `None` is null.
+pub(crate) fn nullable_text<'a>(r: &mut Reader<'a>) -> Result<Option<Cow<'a, str>>, DecodeError> {
+    r.string_length()?.map(|length| r.text(length)).transpose()
+}
+
+/// The end of a struct all of whose fields have been read.
+pub(crate) fn skip_tags(r: &mut Reader<'_>) -> Result<(), DecodeError> {
+    if r.flexible() { r.tagged_fields(&mut |_, _| Ok(false)) } else { Ok(()) }
+}
+
+pub(crate) fn i16(r: &mut Reader<'_>) -> Result<i16, DecodeError> {
+    r.array().map(i16::from_be_bytes)
+}
+
+pub(crate) fn i32(r: &mut Reader<'_>) -> Result<i32, DecodeError> {
+    r.array().map(i32::from_be_bytes)
+}
+
+pub(crate) fn i64(r: &mut Reader<'_>) -> Result<i64, DecodeError> {
+    r.array().map(i64::from_be_bytes)
+}
 
 /// How a request names a topic: by name, or by id from some version on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,12 +52,8 @@ pub enum TopicRef<'a> {
 }
 
 impl<'a> TopicRef<'a> {
-    pub(crate) fn read(at: &mut Cursor<'a>, flexible: bool, by_id: bool) -> Option<TopicRef<'a>> {
-        Some(if by_id {
-            TopicRef::Id(at.uuid()?)
-        } else {
-            TopicRef::Name(String::from_utf8_lossy(at.text(flexible)??))
-        })
+    pub(crate) fn read(r: &mut Reader<'a>, by_id: bool) -> Result<TopicRef<'a>, DecodeError> {
+        if by_id { r.array().map(|id| TopicRef::Id(Uuid(id))) } else { text(r).map(TopicRef::Name) }
     }
 
     /// The name, where it goes by name.
@@ -47,12 +75,12 @@ pub struct LeaderIdAndEpoch {
 }
 
 impl LeaderIdAndEpoch {
-    pub(crate) fn put_tagged(self, out: &mut Vec<u8>, tag: u32) {
-        put_uvarint(out, tag);
-        put_uvarint(out, 9);
-        out.extend_from_slice(&self.leader_id.to_be_bytes());
-        out.extend_from_slice(&self.leader_epoch.to_be_bytes());
-        out.push(0);
+    pub(crate) fn put_tagged(self, w: &mut Writer<'_>, tag: u32) {
+        w.tagged_field(tag, &mut |w| {
+            w.put(&self.leader_id.to_be_bytes());
+            w.put(&self.leader_epoch.to_be_bytes());
+            w.unsigned_varint(0);
+        });
     }
 }
 
@@ -69,23 +97,26 @@ pub struct NodeEndpoint<'a> {
     pub rack: Option<&'a str>,
 }
 
+/// The name or the id, as the version has it.
+pub(crate) fn put_topic(w: &mut Writer<'_>, name: &str, id: Uuid, by_id: bool) {
+    if by_id { w.put(&id.0) } else { w.string(Some(name)) }
+}
+
 /// The tagged fields at the end of both answers: nothing, or the endpoints as tag 0.
-pub(crate) fn put_endpoints(out: &mut Vec<u8>, endpoints: &[NodeEndpoint<'_>]) {
+pub(crate) fn put_endpoints(w: &mut Writer<'_>, endpoints: &[NodeEndpoint<'_>]) {
     if endpoints.is_empty() {
-        out.push(0);
+        w.unsigned_varint(0);
         return;
     }
-    let mut field = Vec::new();
-    put_length(&mut field, Some(endpoints.len()), true);
-    for endpoint in endpoints {
-        field.extend_from_slice(&endpoint.node_id.to_be_bytes());
-        put_text(&mut field, Some(endpoint.host), true);
-        field.extend_from_slice(&endpoint.port.to_be_bytes());
-        put_text(&mut field, endpoint.rack, true);
-        field.push(0);
-    }
-    put_uvarint(out, 1);
-    put_uvarint(out, 0);
-    put_uvarint(out, u32::try_from(field.len()).unwrap_or(u32::MAX));
-    out.extend_from_slice(&field);
+    w.unsigned_varint(1);
+    w.tagged_field(0, &mut |w| {
+        w.length(Some(endpoints.len()));
+        for endpoint in endpoints {
+            w.put(&endpoint.node_id.to_be_bytes());
+            w.string(Some(endpoint.host));
+            w.put(&endpoint.port.to_be_bytes());
+            w.string(endpoint.rack);
+            w.unsigned_varint(0);
+        }
+    });
 }

@@ -6,7 +6,6 @@
 pub mod api;
 pub mod batch;
 pub mod codec;
-mod cursor;
 pub mod error;
 pub mod fetch;
 pub mod frame;

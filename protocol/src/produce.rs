@@ -3,9 +3,9 @@
 //! Version 5 adds the log start offset to the answer, 8 the record errors (KIP-467), 9 is flexible, 10 tells the
 //! current leader (KIP-951), 13 names topics by id (KIP-516).
 
-use crate::Uuid;
-use crate::cursor::{Cursor, put_length, put_text, put_uvarint};
-use crate::hot::{LeaderIdAndEpoch, Malformed, NodeEndpoint, TopicRef, put_endpoints};
+use crate::hot::{LeaderIdAndEpoch, NodeEndpoint, TopicRef};
+use crate::hot::{count, i16, i32, nullable_text, put_endpoints, put_topic, reader, skip_tags};
+use crate::{DecodeError, Reader, Uuid, Writer};
 use std::borrow::Cow;
 
 /// The first flexible version.
@@ -28,75 +28,50 @@ pub struct ProduceRequest<'a> {
 
 impl<'a> ProduceRequest<'a> {
     /// Proves the body's structure up to its last field; what follows is ignored, as Kafka ignores it.
-    pub fn read(version: i16, body: &'a mut [u8]) -> Result<ProduceRequest<'a>, Malformed> {
-        let shape = Shape { version };
-        let fixed = shape.walk(body).ok_or(Malformed)?;
-        let (head, topics) = body.split_at_mut_checked(fixed.topics_at).ok_or(Malformed)?;
-        let mut head = Cursor(head);
-        let transactional_id = head.text(shape.flexible()).ok_or(Malformed)?.map(String::from_utf8_lossy);
-        Ok(ProduceRequest {
-            transactional_id,
-            acks: fixed.acks,
-            timeout_ms: fixed.timeout_ms,
-            topics: Topics { shape, left: fixed.topics, rest: topics },
-        })
-    }
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Shape {
-    version: i16,
-}
-
-struct Fixed {
-    acks: i16,
-    timeout_ms: i32,
-    topics: usize,
-    topics_at: usize,
-}
-
-impl Shape {
-    fn flexible(self) -> bool {
-        self.version >= FLEXIBLE
-    }
-
-    /// The scalars, once the whole body is known to be sound.
-    fn walk(self, body: &[u8]) -> Option<Fixed> {
-        let mut at = Cursor(body);
-        at.text(self.flexible())?;
-        let (acks, timeout_ms) = (at.i16()?, at.i32()?);
-        let topics = at.count(self.flexible())?;
-        let topics_at = body.len() - at.0.len();
+    pub fn read(version: i16, body: &'a mut [u8]) -> Result<ProduceRequest<'a>, DecodeError> {
+        let length = body.len();
+        let mut r = reader(body, version, FLEXIBLE);
+        nullable_text(&mut r)?;
+        let (acks, timeout_ms) = (i16(&mut r)?, i32(&mut r)?);
+        let topics = count(&mut r, 1)?;
+        let topics_at = length.saturating_sub(r.rest().len());
         for _ in 0..topics {
-            self.topic(&mut at)?;
-            let partitions = at.count(self.flexible())?;
-            self.skip_partitions(&mut at, partitions)?;
-            at.skip_tags(self.flexible())?;
+            skip_topic(&mut r)?;
         }
-        at.skip_tags(self.flexible())?;
-        Some(Fixed { acks, timeout_ms, topics, topics_at })
-    }
+        skip_tags(&mut r)?;
 
-    fn topic<'a>(self, at: &mut Cursor<'a>) -> Option<TopicRef<'a>> {
-        TopicRef::read(at, self.flexible(), self.version >= BY_ID)
+        let (head, rest) = body.split_at_mut(topics_at.min(length));
+        let transactional_id = nullable_text(&mut reader(head, version, FLEXIBLE))?;
+        let topics = Topics { version, left: topics, rest };
+        Ok(ProduceRequest { transactional_id, acks, timeout_ms, topics })
     }
+}
 
-    fn skip_partitions(self, at: &mut Cursor<'_>, count: usize) -> Option<()> {
-        for _ in 0..count {
-            at.i32()?;
-            if let Some(length) = at.length(self.flexible())? {
-                at.take(length)?;
-            }
-            at.skip_tags(self.flexible())?;
-        }
-        Some(())
+fn read_topic<'a>(r: &mut Reader<'a>) -> Result<TopicRef<'a>, DecodeError> {
+    TopicRef::read(r, r.version() >= BY_ID)
+}
+
+fn skip_topic(r: &mut Reader<'_>) -> Result<(), DecodeError> {
+    read_topic(r)?;
+    let partitions = count(r, 1)?;
+    skip_partitions(r, partitions)?;
+    skip_tags(r)
+}
+
+fn skip_partitions(r: &mut Reader<'_>, count: usize) -> Result<(), DecodeError> {
+    for _ in 0..count {
+        i32(r)?;
+        let length = r.bytes_length()?;
+        r.take(length.unwrap_or(0))?;
+        skip_tags(r)?;
     }
+    Ok(())
 }
 
 /// The topics of a request, in order.
 #[derive(Debug)]
 pub struct Topics<'a> {
-    shape: Shape,
+    version: i16,
     left: usize,
     rest: &'a mut [u8],
 }
@@ -110,27 +85,33 @@ pub struct TopicData<'a> {
     pub partitions: Partitions<'a>,
 }
 
+impl<'a> Topics<'a> {
+    fn advance(&mut self) -> Result<TopicData<'a>, DecodeError> {
+        let (version, rest) = (self.version, std::mem::take(&mut self.rest));
+        let mut r = reader(rest, version, FLEXIBLE);
+        read_topic(&mut r)?;
+        let left = count(&mut r, 1)?;
+        let from = rest.len().saturating_sub(r.rest().len());
+        skip_partitions(&mut r, left)?;
+        let to = rest.len().saturating_sub(r.rest().len());
+        skip_tags(&mut r)?;
+        let end = rest.len().saturating_sub(r.rest().len());
+
+        let (topic, rest) = rest.split_at_mut(end);
+        self.rest = rest;
+        let (head, partitions) = topic.split_at_mut(from);
+        let partitions = partitions.get_mut(..to.saturating_sub(from)).unwrap_or_default();
+        let topic = read_topic(&mut reader(head, version, FLEXIBLE))?;
+        Ok(TopicData { topic, partitions: Partitions { version, left, rest: partitions } })
+    }
+}
+
 impl<'a> Iterator for Topics<'a> {
     type Item = TopicData<'a>;
 
     fn next(&mut self) -> Option<TopicData<'a>> {
         self.left = self.left.checked_sub(1)?;
-        let (shape, rest) = (self.shape, std::mem::take(&mut self.rest));
-        let mut at = Cursor(rest);
-        shape.topic(&mut at)?;
-        let count = at.count(shape.flexible())?;
-        let head = rest.len() - at.0.len();
-        let mut after = at;
-        shape.skip_partitions(&mut after, count)?;
-        let body = at.0.len() - after.0.len();
-        after.skip_tags(shape.flexible())?;
-        let tags = at.0.len() - body - after.0.len();
-
-        let (head, rest) = rest.split_at_mut_checked(head)?;
-        let (body, rest) = rest.split_at_mut_checked(body)?;
-        self.rest = rest.get_mut(tags..)?;
-        let topic = shape.topic(&mut Cursor(head))?;
-        Some(TopicData { topic, partitions: Partitions { shape, left: count, rest: body } })
+        self.advance().ok()
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -143,7 +124,7 @@ impl ExactSizeIterator for Topics<'_> {}
 /// The partitions of a topic, in order.
 #[derive(Debug)]
 pub struct Partitions<'a> {
-    shape: Shape,
+    version: i16,
     left: usize,
     rest: &'a mut [u8],
 }
@@ -157,26 +138,31 @@ pub struct PartitionData<'a> {
     pub records: Option<&'a mut [u8]>,
 }
 
+impl<'a> Partitions<'a> {
+    fn advance(&mut self) -> Result<PartitionData<'a>, DecodeError> {
+        let rest = std::mem::take(&mut self.rest);
+        let mut r = reader(rest, self.version, FLEXIBLE);
+        let index = i32(&mut r)?;
+        let length = r.bytes_length()?;
+        let from = rest.len().saturating_sub(r.rest().len());
+        r.take(length.unwrap_or(0))?;
+        skip_tags(&mut r)?;
+        let end = rest.len().saturating_sub(r.rest().len());
+
+        let (partition, rest) = rest.split_at_mut(end);
+        self.rest = rest;
+        let records = partition.get_mut(from..).unwrap_or_default();
+        let records = length.and_then(|length| records.get_mut(..length));
+        Ok(PartitionData { index, records })
+    }
+}
+
 impl<'a> Iterator for Partitions<'a> {
     type Item = PartitionData<'a>;
 
     fn next(&mut self) -> Option<PartitionData<'a>> {
         self.left = self.left.checked_sub(1)?;
-        let rest = std::mem::take(&mut self.rest);
-        let mut at = Cursor(rest);
-        let index = at.i32()?;
-        let length = at.length(self.shape.flexible())?;
-        let head = rest.len() - at.0.len();
-        let mut after = at;
-        after.take(length.unwrap_or(0))?;
-        let records_end = rest.len() - after.0.len();
-        after.skip_tags(self.shape.flexible())?;
-        let tags = rest.len() - records_end - after.0.len();
-
-        let (_, rest) = rest.split_at_mut_checked(head)?;
-        let (records, rest) = rest.split_at_mut_checked(length.unwrap_or(0))?;
-        self.rest = rest.get_mut(tags..)?;
-        Some(PartitionData { index, records: length.map(|_| records) })
+        self.advance().ok()
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -226,8 +212,7 @@ impl PartitionAnswer<'_> {
 /// Writes a Produce response's body, field after field, in the order of the calls.
 #[derive(Debug)]
 pub struct ProduceResponseWriter<'o> {
-    out: &'o mut Vec<u8>,
-    version: i16,
+    w: Writer<'o>,
     topics_left: usize,
     partitions_left: usize,
 }
@@ -235,12 +220,10 @@ pub struct ProduceResponseWriter<'o> {
 impl<'o> ProduceResponseWriter<'o> {
     /// Begins a body for `topics` topics behind what `out` holds.
     pub fn begin(out: &'o mut Vec<u8>, version: i16, topics: usize) -> ProduceResponseWriter<'o> {
-        put_length(out, Some(topics), version >= FLEXIBLE);
-        ProduceResponseWriter { out, version, topics_left: topics, partitions_left: 0 }
-    }
-
-    fn flexible(&self) -> bool {
-        self.version >= FLEXIBLE
+        let mut w = Writer::new(out, version);
+        w.set_flexible(version >= FLEXIBLE);
+        w.length(Some(topics));
+        ProduceResponseWriter { w, topics_left: topics, partitions_left: 0 }
     }
 
     /// The next topic; `partitions` calls of [`Self::partition`] follow.
@@ -248,18 +231,15 @@ impl<'o> ProduceResponseWriter<'o> {
         debug_assert_eq!(self.partitions_left, 0, "the topic before is not complete");
         self.topics_left = self.topics_left.saturating_sub(1);
         self.partitions_left = partitions;
-        if self.version >= BY_ID {
-            self.out.extend_from_slice(&id.0);
-        } else {
-            put_text(self.out, Some(name), self.flexible());
-        }
-        put_length(self.out, Some(partitions), self.flexible());
+        let by_id = self.w.version() >= BY_ID;
+        put_topic(&mut self.w, name, id, by_id);
+        self.w.length(Some(partitions));
         self.end_topic();
     }
 
     fn end_topic(&mut self) {
-        if self.flexible() && self.partitions_left == 0 {
-            self.out.push(0);
+        if self.w.flexible() && self.partitions_left == 0 {
+            self.w.unsigned_varint(0);
         }
     }
 
@@ -267,48 +247,47 @@ impl<'o> ProduceResponseWriter<'o> {
     pub fn partition(&mut self, answer: &PartitionAnswer<'_>) {
         debug_assert_ne!(self.partitions_left, 0, "more partitions than announced");
         self.partitions_left = self.partitions_left.saturating_sub(1);
-        let flexible = self.flexible();
-        let out = &mut *self.out;
-        out.extend_from_slice(&answer.index.to_be_bytes());
-        out.extend_from_slice(&answer.error_code.to_be_bytes());
-        out.extend_from_slice(&answer.base_offset.to_be_bytes());
-        if self.version >= 2 {
-            out.extend_from_slice(&answer.log_append_time_ms.to_be_bytes());
+        let w = &mut self.w;
+        let version = w.version();
+        w.put(&answer.index.to_be_bytes());
+        w.put(&answer.error_code.to_be_bytes());
+        w.put(&answer.base_offset.to_be_bytes());
+        w.put(&answer.log_append_time_ms.to_be_bytes());
+        if version >= 5 {
+            w.put(&answer.log_start_offset.to_be_bytes());
         }
-        if self.version >= 5 {
-            out.extend_from_slice(&answer.log_start_offset.to_be_bytes());
+        if version >= 8 {
+            put_record_errors(w, answer.record_errors);
+            w.string(answer.error_message);
         }
-        if self.version >= 8 {
-            put_length(out, Some(answer.record_errors.len()), flexible);
-            for (index, text) in answer.record_errors {
-                out.extend_from_slice(&index.to_be_bytes());
-                put_text(out, Some(text), flexible);
-                if flexible {
-                    out.push(0);
-                }
-            }
-            put_text(out, answer.error_message, flexible);
-        }
-        if flexible {
-            match answer.current_leader {
-                Some(leader) if self.version >= 10 => {
-                    put_uvarint(out, 1);
-                    leader.put_tagged(out, 0);
-                }
-                _ => out.push(0),
+        if w.flexible() {
+            let leader = answer.current_leader.filter(|_| version >= 10);
+            w.unsigned_varint(u32::from(leader.is_some()));
+            if let Some(leader) = leader {
+                leader.put_tagged(w, 0);
             }
         }
         self.end_topic();
     }
 
     /// Ends the body. The endpoints are those of the leaders named in it (version 10 and above).
-    pub fn finish(self, throttle_time_ms: i32, endpoints: &[NodeEndpoint<'_>]) {
+    pub fn finish(mut self, throttle_time_ms: i32, endpoints: &[NodeEndpoint<'_>]) {
         debug_assert_eq!((self.topics_left, self.partitions_left), (0, 0), "less than announced");
-        if self.version >= 1 {
-            self.out.extend_from_slice(&throttle_time_ms.to_be_bytes());
+        self.w.put(&throttle_time_ms.to_be_bytes());
+        if self.w.flexible() {
+            let endpoints = if self.w.version() >= 10 { endpoints } else { &[] };
+            put_endpoints(&mut self.w, endpoints);
         }
-        if self.flexible() {
-            put_endpoints(self.out, if self.version >= 10 { endpoints } else { &[] });
+    }
+}
+
+fn put_record_errors(w: &mut Writer<'_>, errors: &[(i32, String)]) {
+    w.length(Some(errors.len()));
+    for (index, text) in errors {
+        w.put(&index.to_be_bytes());
+        w.string(Some(text));
+        if w.flexible() {
+            w.unsigned_varint(0);
         }
     }
 }

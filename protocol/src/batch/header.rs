@@ -17,7 +17,7 @@
 //! ```
 
 use super::codec::Codec;
-use crate::cursor::Cursor;
+use super::cursor::Cursor;
 
 /// Bytes of a v2 batch's header.
 pub const HEADER_BYTES: usize = 61;

@@ -5,15 +5,22 @@
 //! in place. Readers of logs and fetch answers walk [`Batches`] of [`BatchView`]s. A [`BatchBuilder`] makes new ones.
 //! Nothing here copies or allocates unless a batch is compressed or refused.
 
+mod build;
 mod codec;
+mod control;
+mod cursor;
 mod fault;
 mod header;
+mod pack;
 mod records;
+mod snappy;
 mod stamp;
 mod validate;
 mod view;
 
+pub use build::{BatchBuilder, BuildError, NewHeader};
 pub use codec::{Caps, Codec, Scratch};
+pub use control::{ControlType, EndTxnMarker};
 pub use fault::{Class, Fault, Malformed, RecordCause, RecordFault};
 pub use header::{
     Attributes, HEADER_BYTES, Header, MAGIC, NO_TIMESTAMP, OVERHEAD_BYTES, PREFIX_BYTES, Producer,

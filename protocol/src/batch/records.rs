@@ -7,10 +7,10 @@
 //! A negative length of key or value means null.
 
 use super::codec::{Caps, Scratch};
+use super::cursor::Cursor;
 use super::fault::{Fault, Malformed};
 use super::header::{HEADER_BYTES, Header};
 use super::view::BatchView;
-use crate::cursor::Cursor;
 use std::borrow::Cow;
 
 /// One record. Its bytes have been checked.
@@ -91,6 +91,11 @@ impl<'a> Record<'a> {
     /// The headers in order.
     pub fn headers(&self) -> Headers<'a> {
         Headers { left: self.header_count, at: Cursor(self.header_bytes) }
+    }
+
+    /// Number and bytes of the headers, for copying.
+    pub(crate) fn raw_headers(&self) -> (u32, &'a [u8]) {
+        (self.header_count, self.header_bytes)
     }
 
     /// Its offset, given the batch's base offset.

@@ -1,11 +1,11 @@
 //! The checks that every batch passes before it is appended.
 
 use super::codec::{Caps, Codec, Scratch};
+use super::cursor::Cursor;
 use super::fault::{Fault, Malformed, RecordCause, RecordFault};
 use super::header::{HEADER_BYTES, Header, NO_TIMESTAMP};
 use super::records::Record;
 use super::view::{BatchView, RawBatch, check_crc};
-use crate::cursor::Cursor;
 
 /// Who appends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -184,10 +184,10 @@ impl<'r> Tally<'r> {
         }
         self.next_delta = delta.saturating_add(1);
         let timestamp = record.timestamp(&self.header);
-        if self.rules.origin != Origin::Replica {
-            if let Some(cause) = self.refusal(record, timestamp) {
-                self.refused.push(RecordFault { index, cause });
-            }
+        if self.rules.origin != Origin::Replica
+            && let Some(cause) = self.refusal(record, timestamp)
+        {
+            self.refused.push(RecordFault { index, cause });
         }
         if timestamp > self.facts.max_timestamp {
             self.facts.max_timestamp = timestamp;

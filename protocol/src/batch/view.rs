@@ -1,8 +1,8 @@
 //! Batches in a row of bytes: what a file or a request holds, before or after its checks.
 
+use super::cursor::Cursor;
 use super::fault::Fault;
 use super::header::{CRC_AT, HEADER_BYTES, Header, MAGIC, OVERHEAD_BYTES, PREFIX_BYTES};
-use crate::cursor::Cursor;
 
 /// Kafka's least value of a length field: that of an empty record of magic 0.
 const LEAST_LENGTH: i32 = 14;

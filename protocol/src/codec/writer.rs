@@ -32,6 +32,11 @@ impl<'a> Writer<'a> {
         self.flexible = flexible;
     }
 
+    /// Bytes in the buffer so far, those before this message too.
+    pub fn written(&self) -> usize {
+        self.out.len()
+    }
+
     /// Bytes as they are.
     pub fn put(&mut self, bytes: &[u8]) {
         self.out.extend_from_slice(bytes);
