@@ -1,0 +1,160 @@
+//! Rounds: every side by turns in rotating order, until the ratios within rounds agree or patience ends.
+
+use std::time::{Duration, Instant};
+
+use crate::bench::Bench;
+use crate::case::{Case, Per};
+use crate::error::Result;
+use crate::measure::{self, Measured, as_f64};
+use crate::stats::Spread;
+use crate::table::Row;
+use crate::target::Side;
+
+const MIN_ROUNDS: usize = 5;
+/// Warm-up ends when two neighbouring measurements of the reference differ by no more than this.
+const FLAT: f64 = 0.04;
+const WARM_UP_RUNS: usize = 12;
+const WARM_UP_TIME: Duration = Duration::from_secs(240);
+
+/// The measurements of one round.
+#[derive(Default)]
+struct Round {
+    kafka: Option<Measured>,
+    barnabas: Option<Measured>,
+    limit: Option<(Measured, &'static str)>,
+}
+
+/// Puts all sides through a case.
+pub fn compare(bench: &mut Bench, case: &Case) -> Result<Vec<Row>> {
+    warm_up(bench, case)?;
+    let (min, max) = if bench.args.quick { (2, 2) } else { (MIN_ROUNDS, bench.args.rounds) };
+    let patience = Instant::now() + Duration::from_secs(bench.args.minutes.saturating_mul(60));
+    let mut rounds = Vec::new();
+    while rounds.len() < max {
+        rounds.push(round(bench, case, rounds.len())?);
+        let settled = rounds.len() >= min && settled(&rounds, case.per);
+        if settled || Instant::now() > patience {
+            break;
+        }
+    }
+    Ok(rows(case, &rounds))
+}
+
+/// A JVM costs twice as much until it has compiled what is hot; and files, sockets and tables are warm for all.
+fn warm_up(bench: &mut Bench, case: &Case) -> Result<()> {
+    if bench.has(Side::Barnabas) {
+        measure::broker(bench, Side::Barnabas, case)?;
+    }
+    if !bench.has(Side::Kafka) {
+        return Ok(());
+    }
+    let (start, mut last, mut flat) = (Instant::now(), f64::NAN, 0);
+    for run in 1..=WARM_UP_RUNS {
+        let cost = measure::broker(bench, Side::Kafka, case)?.cost(case.per);
+        eprintln!("  warming Kafka up: run {run}, cost {cost:.3}");
+        // Costs that still fall are not flat; one that rises is noise, and as warm as it gets.
+        flat = if last - cost <= last * FLAT { flat + 1 } else { 0 };
+        last = cost;
+        if flat >= 2 || bench.args.quick || start.elapsed() > WARM_UP_TIME {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn round(bench: &mut Bench, case: &Case, number: usize) -> Result<Round> {
+    let mut order = [Side::Kafka, Side::Barnabas, Side::Limit];
+    let turns = number % order.len();
+    order.rotate_left(turns);
+    let mut round = Round::default();
+    let mut report = format!("  round {}:", number + 1);
+    for side in order {
+        if !bench.has(side) {
+            continue;
+        }
+        let cost = match side {
+            Side::Kafka => round.kafka.insert(measure::broker(bench, side, case)?).cost(case.per),
+            Side::Barnabas => round.barnabas.insert(measure::broker(bench, side, case)?).cost(case.per),
+            Side::Limit => {
+                round.limit = cheapest_limit(bench, case)?;
+                round.limit.as_ref().map_or(f64::NAN, |(measured, _)| measured.cost(case.per))
+            }
+        };
+        report.push_str(&format!(" {} {cost:.3}", side.name()));
+    }
+    eprintln!("{report}");
+    Ok(round)
+}
+
+fn cheapest_limit(bench: &mut Bench, case: &Case) -> Result<Option<(Measured, &'static str)>> {
+    let mut best: Option<(Measured, &'static str)> = None;
+    for plain in case.limits {
+        let measured = measure::limit(bench, plain, case)?;
+        if best.as_ref().is_none_or(|(other, _)| measured.cost(case.per) < other.cost(case.per)) {
+            best = Some((measured, plain.name));
+        }
+    }
+    Ok(best)
+}
+
+fn settled(rounds: &[Round], per: Per) -> bool {
+    let cost = |measured: &Measured| measured.cost(per);
+    let row = row("", "", "", rounds, &cost);
+    [row.to_kafka, row.to_limit].into_iter().flatten().all(|spread| spread.settled())
+}
+
+/// A figure that is read off a measurement.
+type Figure<'a> = &'a dyn Fn(&Measured) -> f64;
+
+fn row(scenario: &str, figure: &str, unit: &str, rounds: &[Round], read: Figure<'_>) -> Row {
+    let kafka = rounds.iter().map(|round| round.kafka.as_ref().map(read)).collect::<Vec<_>>();
+    let barnabas = rounds.iter().map(|round| round.barnabas.as_ref().map(read)).collect::<Vec<_>>();
+    let limit = rounds.iter().map(|round| round.limit.as_ref().map(|(measured, _)| read(measured)));
+    Row::of(scenario, figure, unit, &kafka, &barnabas, &limit.collect::<Vec<_>>())
+}
+
+fn rows(case: &Case, rounds: &[Round]) -> Vec<Row> {
+    let (cost, speed) = match case.per {
+        Per::Gigabyte => ("s/GB".to_owned(), "MB/s".to_owned()),
+        Per::Request(unit) => (format!("µs/{unit}"), format!("{unit}s/s")),
+    };
+    let mut of_cost = row(case.name, "broker CPU", &cost, rounds, &|measured| measured.cost(case.per));
+    of_cost.note = limit_names(rounds);
+    let mut of_speed =
+        row(case.name, "throughput", &speed, rounds, &|measured| measured.throughput(case.per));
+    of_speed.note = busy_generator(rounds);
+    let mut rows = vec![of_cost, of_speed];
+    for (name, quantile) in [("p50", 0.5), ("p99", 0.99), ("p99.9", 0.999)] {
+        rows.push(row(case.name, name, "ms", rounds, &|measured| measured.latency_ms(quantile)));
+    }
+    rows.push(row(case.name, "memory after", "MB", rounds, &|measured| as_f64(measured.resident) / 1e6));
+    rows
+}
+
+/// Which loops were the cheapest ones.
+fn limit_names(rounds: &[Round]) -> String {
+    let mut names =
+        rounds.iter().filter_map(|round| round.limit.as_ref()).map(|(_, name)| *name).collect::<Vec<_>>();
+    names.sort_unstable();
+    names.dedup();
+    names.join(" or ")
+}
+
+/// How busy this program was: near 100% it is its own speed that was measured.
+fn busy_generator(rounds: &[Round]) -> String {
+    let busy = |measured: Option<&Measured>| {
+        measured
+            .map(|measured| 100.0 * measured.own_cpu.as_secs_f64() / measured.outcome.elapsed.as_secs_f64())
+    };
+    let of = |read: &dyn Fn(&Round) -> Option<f64>| {
+        Spread::of(&rounds.iter().filter_map(read).collect::<Vec<_>>())
+            .map(|spread| format!("{:.0}%", spread.median))
+    };
+    let parts = [
+        of(&|round| busy(round.kafka.as_ref())),
+        of(&|round| busy(round.barnabas.as_ref())),
+        of(&|round| busy(round.limit.as_ref().map(|(measured, _)| measured))),
+    ];
+    let parts = parts.into_iter().map(|part| part.unwrap_or_else(|| "–".to_owned())).collect::<Vec<_>>();
+    format!("generator busy {}", parts.join(" / "))
+}
