@@ -66,6 +66,12 @@ impl Bench {
         [Side::Kafka, Side::Barnabas].into_iter().filter(|side| self.has(*side)).collect()
     }
 
+    /// The brokers that can be started anew: all but one that somebody else runs.
+    pub fn startable(&self) -> Vec<Side> {
+        let foreign = matches!(self.barnabas, Barnabas::Running { .. });
+        self.brokers().into_iter().filter(|side| *side == Side::Kafka || !foreign).collect()
+    }
+
     /// Full size, or a fraction of it that merely shows that all works.
     pub fn scaled(&self, count: u64) -> u64 {
         if self.args.quick || self.args.syscalls { (count / 16).max(64) } else { count }
@@ -111,7 +117,6 @@ impl Bench {
         self.barnabas_server = None;
     }
 
-    /// Stops a broker that may be in a bad state; the next scenario gets a new one.
     fn slot(&mut self, side: Side) -> &mut Option<(Server, PathBuf)> {
         if side == Side::Kafka { &mut self.kafka_server } else { &mut self.barnabas_server }
     }

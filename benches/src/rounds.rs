@@ -127,7 +127,8 @@ fn rows(case: &Case, rounds: &[Round]) -> Vec<Row> {
     for (name, quantile) in [("p50", 0.5), ("p99", 0.99), ("p99.9", 0.999)] {
         rows.push(row(case.name, name, "ms", rounds, &|measured| measured.latency_ms(quantile)));
     }
-    rows.push(row(case.name, "memory after", "MB", rounds, &|measured| as_f64(measured.resident) / 1e6));
+    let memory = row(case.name, "memory after", "MB", rounds, &|measured| as_f64(measured.resident) / 1e6);
+    rows.push(memory.without_limit());
     rows
 }
 

@@ -55,6 +55,12 @@ impl Row {
         }
     }
 
+    /// For figures of which a loop says nothing.
+    pub fn without_limit(mut self) -> Row {
+        (self.limit, self.to_limit) = (None, None);
+        self
+    }
+
     /// A scenario that could not be measured.
     pub fn failed(scenario: &str, why: &str) -> Row {
         let mut row = Row::of(scenario, "failed", "", &[], &[], &[]);
@@ -99,10 +105,13 @@ fn number(value: Option<f64>) -> String {
 fn ratio(spread: Option<Spread>) -> String {
     let Some(spread) = spread else { return "–".to_owned() };
     let (low, high) = (spread.low, spread.high);
-    if spread.settled() {
-        return format!("{:.2} ({low:.2}-{high:.2})", spread.median);
-    }
-    format!("noisy: {:.2} ({low:.2}-{high:.2})", spread.median)
+    let mark = if spread.settled() { "" } else { "noisy: " };
+    let digits = match spread.median {
+        small if small < 0.1 => 4,
+        middle if middle < 10.0 => 2,
+        _ => 0,
+    };
+    format!("{mark}{:.digits$} ({low:.digits$}-{high:.digits$})", spread.median)
 }
 
 /// The rows as a Markdown table, aligned for reading as plain text too.

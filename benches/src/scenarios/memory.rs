@@ -34,7 +34,7 @@ fn run(bench: &mut Bench) -> Result<Vec<Row>> {
     let repeats = if bench.args.quick { 1 } else { 3 };
     let (mut kafka, mut barnabas) = (Sizes::default(), Sizes::default());
     for _ in 0..repeats {
-        for side in bench.brokers() {
+        for side in bench.startable() {
             let sizes = if side == Side::Kafka { &mut kafka } else { &mut barnabas };
             let dir = bench.fresh_dir("memory");
             let server = bench.start(side, &dir)?;

@@ -26,7 +26,7 @@ fn run(bench: &mut Bench) -> Result<Vec<Row>> {
     let repeats = if bench.args.quick { 1 } else { REPEATS };
     let (mut kafka, mut barnabas) = (Times::default(), Times::default());
     for _ in 0..repeats {
-        for side in bench.brokers() {
+        for side in bench.startable() {
             let times = if side == Side::Kafka { &mut kafka } else { &mut barnabas };
             let dir = bench.fresh_dir("start");
             for list in [&mut times.empty, &mut times.formatted] {
