@@ -58,6 +58,13 @@ pub(super) fn config(mut values: Values, mut written: Written) -> Result<Config,
     })
 }
 
+/// The checks across keys once more, for values that changed since the start.
+pub(super) fn again(values: &Values) -> Result<(), Problem> {
+    check::across(values)?;
+    check::per_ip(values.text("max.connections.per.ip.overrides")?)?;
+    Ok(())
+}
+
 /// `node.id` and `broker.id` say the same; each fills in for the other, as DescribeConfigs shows.
 fn node_id(values: &mut Values, written: &mut Written) -> Result<i32, Problem> {
     let node: Option<i32> = if values.is_set("node.id") { Some(values.number("node.id")?) } else { None };
