@@ -21,6 +21,11 @@ impl Spawner {
         Spawner { inline_blocking: true }
     }
 
+    /// True in the simulator: nothing may start a thread.
+    pub fn is_simulated(self) -> bool {
+        self.inline_blocking
+    }
+
     /// Runs a future beside the caller.
     pub fn spawn<F>(self, future: F) -> JoinHandle<F::Output>
     where

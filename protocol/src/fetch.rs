@@ -351,7 +351,7 @@ impl PartitionAnswer<'_> {
     }
 }
 
-/// Writes a Fetch response's body with gaps: [`Self::partition`] tells where record bytes belong.
+/// Writes a Fetch response's body; record bytes need not pass through it.
 #[derive(Debug)]
 pub struct FetchResponseWriter<'o> {
     w: Writer<'o>,
@@ -399,8 +399,14 @@ impl<'o> FetchResponseWriter<'o> {
 
     /// The next partition of the topic, with `record_bytes` bytes of records (0 is empty, not null).
     ///
-    /// Returns where in `out` they belong: what `out` holds before goes out first, then they, then the rest.
-    pub fn partition(&mut self, answer: &PartitionAnswer<'_>, record_bytes: usize) -> usize {
+    /// `records` is called with the bytes so far: it appends the records, or remembers that they are to be sent
+    /// after these bytes and before the next.
+    pub fn partition(
+        &mut self,
+        answer: &PartitionAnswer<'_>,
+        record_bytes: usize,
+        records: impl FnOnce(&mut Vec<u8>),
+    ) {
         debug_assert_ne!(self.partitions_left, 0, "more partitions than announced");
         self.partitions_left = self.partitions_left.saturating_sub(1);
         let w = &mut self.w;
@@ -424,12 +430,11 @@ impl<'o> FetchResponseWriter<'o> {
             w.put(&answer.preferred_read_replica.to_be_bytes());
         }
         w.length(Some(record_bytes));
-        let gap = w.written();
+        records(w.buffer());
         if w.flexible() {
             put_partition_tags(w, answer);
         }
         self.end_topic();
-        gap
     }
 
     /// Ends the body. The endpoints are those of the leaders named in it (version 16 and above).

@@ -213,6 +213,16 @@ fn inter_broker(values: &Values, map: &Map) -> Result<String, Problem> {
 }
 
 impl Protocol {
+    /// Its number in broker registrations.
+    pub fn code(self) -> i16 {
+        match self {
+            Protocol::Plaintext => 0,
+            Protocol::Ssl => 1,
+            Protocol::SaslPlaintext => 2,
+            Protocol::SaslSsl => 3,
+        }
+    }
+
     /// Kafka's name for it.
     pub fn name(self) -> &'static str {
         match self {

@@ -1,5 +1,21 @@
 //! The data plane: a partition's log, who may write to it, what is committed, and who waits.
+//!
+//! [`Partitions`] opens and closes the logs as the metadata says; [`Table`] finds them; a [`Partition`]
+//! appends and reads as its leader; [`Waiters`] tells long polls and waiting produces.
 
+mod error;
+mod log_dir;
+mod maintenance;
+mod partitions;
+mod replica;
+mod startup;
+mod table;
 mod wait;
 
+pub use error::PartitionError;
+pub use log_dir::LogDir;
+pub use maintenance::Schedule;
+pub use partitions::{Doors, Partitions, Settings};
+pub use replica::{Fetched, Isolation, Partition, Read};
+pub use table::{Table, Topic};
 pub use wait::{Waiter, Waiters};

@@ -63,6 +63,17 @@ impl Appender {
     //     -> Result<Appended, AppendError>
     // One call for clients and for internal writers: checks idempotence (clients), stamps, one write, publishes.
 
+    /// Appends one checked batch: deduplicates, assigns offsets, writes once, publishes.
+    pub fn append(
+        &mut self,
+        batch: barnabas_protocol::batch::ValidBatch<'_>,
+        epoch: i32,
+        origin: barnabas_protocol::batch::Origin,
+        now: Now,
+    ) -> Result<Appended, super::AppendError> {
+        unimplemented!()
+    }
+
     /// A new leader epoch begins at the log's end.
     pub fn begin_epoch(&mut self, epoch: i32) -> Result<(), StorageError> {
         unimplemented!()

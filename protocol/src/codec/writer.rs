@@ -32,9 +32,9 @@ impl<'a> Writer<'a> {
         self.flexible = flexible;
     }
 
-    /// Bytes in the buffer so far, those before this message too.
-    pub fn written(&self) -> usize {
-        self.out.len()
+    /// What has been written, what stood before this message too; for those who append to it themselves.
+    pub fn buffer(&mut self) -> &mut Vec<u8> {
+        self.out
     }
 
     /// Bytes as they are.

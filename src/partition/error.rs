@@ -1,0 +1,62 @@
+//! Why a partition does not do what it was asked, by whose fault it is.
+
+use thiserror::Error;
+
+use crate::storage::{AppendError, ReadError};
+
+/// See the module.
+#[derive(Debug, Error)]
+pub enum PartitionError {
+    /// No such topic, or no such partition of it.
+    #[error("no such topic or partition")]
+    UnknownTopicOrPartition,
+    /// No topic has this id.
+    #[error("no topic has this id")]
+    UnknownTopicId,
+    /// Another broker leads it.
+    #[error("this broker does not lead the partition")]
+    NotLeader,
+    /// The client knows an older leader epoch.
+    #[error("the leader epoch is {current}, the request's is older")]
+    FencedLeaderEpoch {
+        /// The partition's.
+        current: i32,
+    },
+    /// The client knows a newer leader epoch.
+    #[error("the leader epoch is {current}, the request's is newer")]
+    UnknownLeaderEpoch {
+        /// The partition's.
+        current: i32,
+    },
+    /// Its log directory has failed.
+    #[error("the log directory has failed")]
+    Offline,
+    /// `acks=all` with too few replicas in sync; nothing was appended.
+    #[error("fewer than min.insync.replicas are in sync")]
+    NotEnoughReplicas,
+    /// The log refused the batch.
+    #[error(transparent)]
+    Append(AppendError),
+    /// The offset lies outside the log.
+    #[error("offset {offset} is not within {start} to {end}")]
+    OffsetOutOfRange {
+        /// Asked for.
+        offset: i64,
+        /// First readable offset.
+        start: i64,
+        /// Offset after the last readable one.
+        end: i64,
+    },
+}
+
+impl PartitionError {
+    /// Takes a read's error apart; a failed disk has been reported by then.
+    pub(super) fn from_read(error: &ReadError) -> PartitionError {
+        match error {
+            ReadError::OutOfRange { offset, start, end } => {
+                PartitionError::OffsetOutOfRange { offset: *offset, start: *start, end: *end }
+            }
+            ReadError::Storage(_) => PartitionError::Offline,
+        }
+    }
+}

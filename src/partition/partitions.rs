@@ -1,0 +1,328 @@
+//! The logs of this broker follow the metadata: opened, created, led and deleted as the image says.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use barnabas_protocol::Uuid;
+use parking_lot::Mutex;
+use tokio::sync::Notify;
+use tracing::{info, warn};
+
+use super::log_dir::LogDir;
+use super::{Partition, PartitionError, Table, Topic};
+use crate::clock::Clock;
+use crate::config::{Config, Layers, TopicConfig, TopicDefaults};
+use crate::controller::image::{PartitionImage, ResourceKind, TopicImage};
+use crate::controller::{Delta, Image};
+use crate::disk::{Disk, Space};
+use crate::ids::{TopicName, TopicPartition};
+use crate::rng::Rng;
+use crate::spawn::Spawner;
+use crate::storage::log_dir::{DirKind, DirName, write_topic_id};
+use crate::storage::{Log, LogConfig, Opening, Removal, StorageError};
+
+/// The doors that this room uses.
+#[derive(Clone)]
+pub struct Doors {
+    /// Files.
+    pub disk: Arc<dyn Disk>,
+    /// Time.
+    pub clock: Clock,
+    /// Chance.
+    pub rng: Rng,
+    /// Threads.
+    pub spawner: Spawner,
+}
+
+/// What the room must know of the broker's settings.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// `node.id`.
+    pub node_id: i32,
+    /// The settings of the start; dynamic ones come with the image.
+    pub config: Arc<Config>,
+    /// `producer.id.expiration.ms`.
+    pub producer_expiry_ms: i64,
+    /// `num.recovery.threads.per.data.dir`.
+    pub recovery_threads_per_dir: usize,
+}
+
+/// See the module.
+pub struct Partitions {
+    pub(super) settings: Settings,
+    pub(super) doors: Doors,
+    pub(super) dirs: Vec<Arc<LogDir>>,
+    pub(super) table: Table,
+    /// What a topic has that sets nothing itself, dynamic settings of the brokers included.
+    topic_defaults: ArcSwap<TopicDefaults>,
+    /// Files and directories to be removed once their time has come (monotonic ms).
+    pub(super) condemned: Mutex<Vec<(u64, Condemned)>>,
+    /// Rings when something was condemned.
+    pub(super) bell: Notify,
+}
+
+/// What is no longer part of any log.
+pub(super) enum Condemned {
+    Segments(Arc<LogDir>, Removal),
+    Directory(Arc<LogDir>, PathBuf),
+}
+
+impl Partitions {
+    /// The room, with no log open yet.
+    pub fn new(settings: Settings, doors: Doors, dirs: Vec<Arc<LogDir>>) -> Partitions {
+        let topic_defaults = ArcSwap::from_pointee(settings.config.topic_defaults.clone());
+        Partitions {
+            settings,
+            topic_defaults,
+            doors,
+            dirs,
+            table: Table::default(),
+            condemned: Mutex::default(),
+            bell: Notify::new(),
+        }
+    }
+
+    /// The directories of `log.dirs`, those that failed included.
+    pub fn dirs(&self) -> &[Arc<LogDir>] {
+        &self.dirs
+    }
+
+    /// How full a directory's volume is.
+    ///
+    /// # Errors
+    /// The system does not tell.
+    pub fn space(&self, dir: &LogDir) -> std::io::Result<Space> {
+        self.doors.disk.space(dir.path())
+    }
+
+    /// A topic of which this broker has partitions, by name.
+    pub fn topic(&self, name: &str) -> Option<Arc<Topic>> {
+        self.table.topic(name)
+    }
+
+    /// A topic of which this broker has partitions, by id.
+    pub fn topic_by_id(&self, id: Uuid) -> Option<Arc<Topic>> {
+        self.table.topic_by_id(id)
+    }
+
+    /// A partition by name and index.
+    ///
+    /// # Errors
+    /// This broker has no such partition.
+    pub fn partition(&self, topic: &str, index: i32) -> Result<Arc<Partition>, PartitionError> {
+        self.table.partition(topic, index)
+    }
+
+    /// All partitions, by topic name and index.
+    pub fn partitions(&self) -> Vec<Arc<Partition>> {
+        self.table.partitions()
+    }
+
+    /// Makes the logs follow a change of the metadata. Done before the change is answered to whoever asked for it.
+    pub fn apply(&self, image: &Image, delta: &Delta) {
+        for id in delta.removed.keys() {
+            if let Some(topic) = self.table.remove(*id) {
+                topic.partitions().iter().for_each(|partition| self.condemn(partition));
+            }
+        }
+        if delta.configs.iter().any(|resource| resource.kind == ResourceKind::Broker) {
+            self.defaults_changed(image);
+        }
+        for name in delta.topic_configs() {
+            if let Some(topic) = self.table.topic(&name) {
+                self.reconfigure(&topic, image);
+            }
+        }
+        for changed in delta.changed.values() {
+            self.apply_topic(image, changed);
+        }
+    }
+
+    /// A log directory has failed: who waits for its partitions is told.
+    pub fn dir_failed(&self, path: &Path) {
+        for partition in self.partitions() {
+            if partition.dir().path() == path {
+                partition.close();
+            }
+        }
+    }
+
+    fn apply_topic(&self, image: &Image, changed: &TopicImage) {
+        let here = |partition: &&Arc<PartitionImage>| partition.replicas.contains(&self.settings.node_id);
+        for partition in changed.partitions().iter().filter(here) {
+            let topic = self.topic_here(image, &changed.name, changed.id);
+            let Some(replica) = topic.partition(partition.index).or_else(|| {
+                let dir = self.place(partition)?;
+                self.open(&topic, partition.index, &dir, None).ok()
+            }) else {
+                continue;
+            };
+            if partition.leader != self.settings.node_id {
+                replica.follow();
+            } else if replica.leader_epoch().ok() != Some(partition.leader_epoch) {
+                // A failure has been reported, and shows in every answer.
+                let _reported = replica.lead(partition.leader_epoch);
+            }
+        }
+    }
+
+    /// The topic in the table, made if this is its first partition here.
+    pub(super) fn topic_here(&self, image: &Image, name: &TopicName, id: Uuid) -> Arc<Topic> {
+        self.table.topic_by_id(id).unwrap_or_else(|| {
+            let config = self.topic_defaults.load().resolve(image.topic_config(name));
+            let topic = Topic::new(name.clone(), id, Arc::new(config));
+            self.table.insert(topic.clone());
+            topic
+        })
+    }
+
+    fn defaults_changed(&self, image: &Image) {
+        let layers = Layers {
+            config: &self.settings.config,
+            broker: image.broker_config(self.settings.node_id),
+            all_brokers: image.cluster_config(),
+        };
+        match layers.topic_defaults() {
+            Ok(defaults) => self.topic_defaults.store(Arc::new(defaults)),
+            Err(problem) => return warn!("dynamic settings of the brokers are left out: {problem}"),
+        }
+        self.table.topics().iter().for_each(|topic| self.reconfigure(topic, image));
+    }
+
+    fn reconfigure(&self, topic: &Topic, image: &Image) {
+        let config = Arc::new(self.topic_defaults.load().resolve(image.topic_config(&topic.name)));
+        for partition in topic.partitions() {
+            partition.log().set_config(log_config(&config));
+        }
+        topic.set_config(config);
+    }
+
+    /// The directory that the metadata names, or the one with the fewest partitions.
+    fn place(&self, partition: &PartitionImage) -> Option<Arc<LogDir>> {
+        let mut online = self.dirs.iter().filter(|dir| dir.is_online());
+        let assigned = partition.directory_of(self.settings.node_id);
+        if let Some(dir) = self.dirs.iter().find(|dir| dir.is_online() && Some(dir.id()) == assigned) {
+            return Some(dir.clone());
+        }
+        let only = online.next()?;
+        if online.next().is_none() {
+            return Some(only.clone());
+        }
+        let partitions = self.table.partitions();
+        let load = |dir: &&Arc<LogDir>| {
+            partitions.iter().filter(|partition| partition.dir().id() == dir.id()).count()
+        };
+        self.dirs.iter().filter(|dir| dir.is_online()).min_by_key(load).cloned()
+    }
+
+    /// Opens a partition's log, or makes it where nothing is remembered of it (`opening` is `None`).
+    pub(super) fn open(
+        &self,
+        topic: &Arc<Topic>,
+        index: i32,
+        dir: &Arc<LogDir>,
+        remembered: Option<(Opening, i64)>,
+    ) -> Result<Arc<Partition>, StorageError> {
+        let id = TopicPartition::new(topic.name.clone(), index);
+        let opened = self.open_log(&id, topic, dir, remembered);
+        let (opened, high_watermark) = opened.inspect_err(|error| dir.fail(error))?;
+        if opened.report.cut_bytes > 0 {
+            let reason = opened.report.cut_reason.as_deref().unwrap_or("unknown");
+            let (bytes, at) = (opened.report.cut_bytes, opened.log.end_offset());
+            info!(partition = %id, "cut {bytes} bytes off the log at offset {at}: {reason}");
+        }
+        let spawner = self.doors.spawner;
+        let partition = Arc::new(Partition::new(id, opened.appender, high_watermark, dir.clone(), spawner));
+        topic.insert(partition.clone());
+        Ok(partition)
+    }
+
+    fn open_log(
+        &self,
+        id: &TopicPartition,
+        topic: &Topic,
+        dir: &LogDir,
+        remembered: Option<(Opening, i64)>,
+    ) -> Result<(crate::storage::Opened, i64), StorageError> {
+        let path = dir.path().join(id.to_string());
+        let config = log_config(&topic.config());
+        let disk = &self.doors.disk;
+        let (opening, high_watermark) = remembered.unwrap_or((self.new_log(), 0));
+        let opened = Log::open(disk.clone(), &path, config, opening, self.doors.clock.now())?;
+        if remembered.is_none() {
+            write_topic_id(disk.as_ref(), &path, topic.id)?;
+        }
+        Ok((opened, high_watermark))
+    }
+
+    /// How a log is opened of which nothing is known.
+    pub(super) fn new_log(&self) -> Opening {
+        Opening {
+            clean: false,
+            recovery_point: 0,
+            log_start: 0,
+            producer_expiry_ms: self.settings.producer_expiry_ms,
+            jitter_seed: self.doors.rng.next_u64(),
+        }
+    }
+
+    /// A deleted topic's partition: its directory gets another name now and is removed later.
+    fn condemn(&self, partition: &Partition) {
+        if partition.close().is_none() {
+            return;
+        }
+        let (id, dir) = (partition.id(), partition.dir());
+        let doomed = DirName { partition: id.clone(), kind: DirKind::Delete(self.doors.rng.uuid()) };
+        if let Some(doomed) = self.rename(dir, &id.to_string(), &doomed) {
+            let delay = u64::try_from(partition.log().config().file_delete_delay_ms).unwrap_or_default();
+            self.remove_later(delay, Condemned::Directory(dir.clone(), doomed));
+        }
+    }
+
+    /// Renames a directory in a log directory; the new path, or `None` if the log directory has failed.
+    pub(super) fn rename(&self, dir: &LogDir, from: &str, to: &DirName) -> Option<PathBuf> {
+        let (from, to) = (dir.path().join(from), dir.path().join(to.to_string()));
+        let renamed = self.doors.disk.rename(&from, &to).and_then(|()| self.doors.disk.sync_dir(dir.path()));
+        match renamed {
+            Ok(()) => Some(to),
+            Err(source) => {
+                dir.fail(&StorageError::Io { doing: "rename", path: from, source });
+                None
+            }
+        }
+    }
+
+    pub(super) fn remove_later(&self, delay_ms: u64, condemned: Condemned) {
+        let due = self.doors.clock.now().mono_ms.saturating_add(delay_ms);
+        self.condemned.lock().push((due, condemned));
+        self.bell.notify_one();
+    }
+
+    /// The path of a partition's directory in a log directory.
+    pub(super) fn checkpoint(dir: &LogDir, name: &str) -> PathBuf {
+        Path::join(dir.path(), name)
+    }
+}
+
+/// The part of a topic's settings that its logs follow.
+pub(super) fn log_config(topic: &TopicConfig) -> LogConfig {
+    let size = |bytes: i32| u32::try_from(bytes).unwrap_or_default();
+    LogConfig {
+        segment_bytes: size(topic.segment_bytes),
+        segment_ms: topic.segment_ms,
+        segment_jitter_ms: topic.segment_jitter_ms,
+        index_interval_bytes: size(topic.index_interval_bytes),
+        segment_index_bytes: size(topic.segment_index_bytes),
+        retention_ms: topic.retention_ms,
+        retention_bytes: topic.retention_bytes,
+        flush_messages: topic.flush_messages,
+        flush_ms: topic.flush_ms,
+        file_delete_delay_ms: topic.file_delete_delay_ms,
+        preallocate: topic.preallocate,
+        delete: topic.delete,
+        compact: topic.compact,
+        append_time: topic.log_append_time,
+        ..LogConfig::default()
+    }
+}

@@ -1,0 +1,344 @@
+//! One partition as this broker has it: it leads, appends, and answers reads.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, AtomicI64, Ordering};
+
+use barnabas_protocol::batch::{Origin, ValidBatch};
+use parking_lot::Mutex;
+
+use super::log_dir::LogDir;
+use super::{PartitionError, Waiters};
+use crate::clock::Now;
+use crate::disk::Chunk;
+use crate::ids::TopicPartition;
+use crate::spawn::Spawner;
+use crate::storage::{
+    AbortedTransaction, AppendError, Appended, Appender, EpochEnd, Log, ReadError, StorageError,
+    TimestampOffset,
+};
+
+/// Leader epoch while another broker leads.
+const NOT_LEADING: i32 = -1;
+
+/// See the module. Shared by handlers, coordinators and maintenance.
+#[derive(Debug)]
+pub struct Partition {
+    id: TopicPartition,
+    log: Arc<Log>,
+    /// `None` once the log is closed, deleted or offline.
+    writer: Mutex<Option<Appender>>,
+    /// The epoch in which this broker leads, or [`NOT_LEADING`].
+    leader_epoch: AtomicI32,
+    high_watermark: AtomicI64,
+    waiters: Waiters,
+    dir: Arc<LogDir>,
+    spawner: Spawner,
+}
+
+/// Up to where a reader sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Isolation {
+    /// Everything that is replicated (`read_uncommitted`).
+    HighWatermark,
+    /// Nothing of an open transaction, and nothing after it (`read_committed`).
+    LastStable,
+    /// Everything: followers.
+    LogEnd,
+}
+
+/// What a fetch wants of a partition.
+#[derive(Clone, Copy, Debug)]
+pub struct Read {
+    /// First offset.
+    pub offset: i64,
+    /// Most bytes; the first batch may be larger if `min_one`.
+    pub max_bytes: u64,
+    /// The first batch is returned whole, whatever its size.
+    pub min_one: bool,
+    /// Up to where.
+    pub isolation: Isolation,
+    /// The leader epoch the reader knows, or -1.
+    pub current_leader_epoch: i32,
+    /// The epoch of the last record the reader has, or -1: a log that has diverged is told so.
+    pub last_fetched_epoch: i32,
+}
+
+/// What it gets.
+#[derive(Debug)]
+pub struct Fetched {
+    /// Batches, the last perhaps cut.
+    pub records: Chunk,
+    /// Bytes that could be read now, beyond `max_bytes` too; for `min.bytes`.
+    pub high_watermark: i64,
+    /// See [`Isolation::LastStable`].
+    pub last_stable_offset: i64,
+    /// First readable offset.
+    pub log_start_offset: i64,
+    /// The aborted transactions among the records; only for `read_committed`.
+    pub aborted: Option<Vec<AbortedTransaction>>,
+    /// The reader's log has records that this one has not.
+    pub diverging: Option<EpochEnd>,
+}
+
+impl Partition {
+    /// A replica that does not lead yet.
+    pub(super) fn new(
+        id: TopicPartition,
+        appender: Appender,
+        high_watermark: i64,
+        dir: Arc<LogDir>,
+        spawner: Spawner,
+    ) -> Partition {
+        let log = appender.log().clone();
+        let high_watermark = high_watermark.clamp(log.start_offset(), log.end_offset());
+        Partition {
+            id,
+            log,
+            writer: Mutex::new(Some(appender)),
+            leader_epoch: AtomicI32::new(NOT_LEADING),
+            high_watermark: AtomicI64::new(high_watermark),
+            waiters: Waiters::default(),
+            dir,
+            spawner,
+        }
+    }
+
+    /// Topic and index.
+    pub fn id(&self) -> &TopicPartition {
+        &self.id
+    }
+
+    /// What may be read without asking who leads.
+    pub fn log(&self) -> &Arc<Log> {
+        &self.log
+    }
+
+    /// The directory of `log.dirs` that it is in.
+    pub fn dir(&self) -> &Arc<LogDir> {
+        &self.dir
+    }
+
+    /// Who waits for it.
+    pub fn waiters(&self) -> &Waiters {
+        &self.waiters
+    }
+
+    /// Below this every record is replicated.
+    pub fn high_watermark(&self) -> i64 {
+        self.high_watermark.load(Ordering::Acquire)
+    }
+
+    /// Below this no transaction is open.
+    pub fn last_stable_offset(&self) -> i64 {
+        let high_watermark = self.high_watermark();
+        self.log.first_unstable_offset().map_or(high_watermark, |first| first.min(high_watermark))
+    }
+
+    /// The offset after the last one that a reader sees.
+    pub fn upper_bound(&self, isolation: Isolation) -> i64 {
+        match isolation {
+            Isolation::HighWatermark => self.high_watermark(),
+            Isolation::LastStable => self.last_stable_offset(),
+            Isolation::LogEnd => self.log.end_offset(),
+        }
+    }
+
+    /// The epoch in which this broker leads.
+    ///
+    /// # Errors
+    /// It does not, or the log is gone.
+    pub fn leader_epoch(&self) -> Result<i32, PartitionError> {
+        if !self.dir.is_online() {
+            return Err(PartitionError::Offline);
+        }
+        match self.leader_epoch.load(Ordering::Acquire) {
+            NOT_LEADING => Err(PartitionError::NotLeader),
+            epoch => Ok(epoch),
+        }
+    }
+
+    /// As [`Partition::leader_epoch`], for a client that knows an epoch (-1: knows none).
+    ///
+    /// # Errors
+    /// The client's epoch is older or newer.
+    pub fn check_epoch(&self, known: i32) -> Result<i32, PartitionError> {
+        let current = self.leader_epoch()?;
+        if known < 0 || known == current {
+            Ok(current)
+        } else if known < current {
+            Err(PartitionError::FencedLeaderEpoch { current })
+        } else {
+            Err(PartitionError::UnknownLeaderEpoch { current })
+        }
+    }
+
+    /// This broker leads from now on, alone.
+    pub(super) fn lead(&self, epoch: i32) -> Result<(), PartitionError> {
+        let mut writer = self.writer.lock();
+        let appender = writer.as_mut().ok_or(PartitionError::Offline)?;
+        appender.begin_epoch(epoch).map_err(|error| self.failed(&error))?;
+        self.leader_epoch.store(epoch, Ordering::Release);
+        self.high_watermark.store(self.log.end_offset(), Ordering::Release);
+        drop(writer);
+        self.waiters.changed();
+        Ok(())
+    }
+
+    /// Another broker leads, or none does.
+    pub(super) fn follow(&self) {
+        self.leader_epoch.store(NOT_LEADING, Ordering::Release);
+        self.waiters.changed();
+    }
+
+    /// Appends one batch as the leader. With one replica it is committed at once.
+    ///
+    /// # Errors
+    /// Not the leader, refused by the log, or the directory failed.
+    pub fn append(
+        &self,
+        batch: ValidBatch<'_>,
+        origin: Origin,
+        now: Now,
+    ) -> Result<Appended, PartitionError> {
+        let bytes = i64::try_from(batch.bytes().len()).unwrap_or(i64::MAX);
+        let mut writer = self.writer.lock();
+        let epoch = self.leader_epoch()?;
+        let appender = writer.as_mut().ok_or(PartitionError::Offline)?;
+        let appended = appender.append(batch, epoch, origin, now).map_err(|error| match error {
+            AppendError::Storage(error) => self.failed(&error),
+            refused => PartitionError::Append(refused),
+        })?;
+        let high_watermark = self.log.end_offset();
+        self.high_watermark.store(high_watermark, Ordering::Release);
+        drop(writer);
+        if !appended.duplicate {
+            self.waiters.committed(high_watermark);
+            self.waiters.readable(bytes);
+        }
+        if appended.rolled {
+            self.flush_sealed();
+        }
+        Ok(appended)
+    }
+
+    fn flush_sealed(&self) {
+        let (log, dir) = (self.log.clone(), self.dir.clone());
+        self.spawner.blocking(move || {
+            if let Err(error) = log.flush_sealed() {
+                dir.fail(&error);
+            }
+        });
+    }
+
+    /// Reads as the leader.
+    ///
+    /// # Errors
+    /// Not the leader, another epoch, an offset outside the log, or the directory failed.
+    pub fn read(&self, read: &Read) -> Result<Fetched, PartitionError> {
+        self.check_epoch(read.current_leader_epoch)?;
+        let log_start_offset = self.log.start_offset();
+        let high_watermark = self.high_watermark();
+        let last_stable_offset = self.last_stable_offset();
+        let upper = self.upper_bound(read.isolation);
+        let mut fetched = Fetched {
+            records: Chunk::EMPTY,
+            high_watermark,
+            last_stable_offset,
+            log_start_offset,
+            aborted: None,
+            diverging: None,
+        };
+        if read.last_fetched_epoch >= 0
+            && let Some(diverging) = self.diverging(read)?
+        {
+            fetched.diverging = Some(diverging);
+            return Ok(fetched);
+        }
+        let slice = self.log.read(read.offset, read.max_bytes, read.min_one, upper);
+        let slice = slice.map_err(|error| self.read_failed(&error))?;
+        fetched.records = slice.chunk;
+        if read.isolation == Isolation::LastStable {
+            let aborted = self.log.aborted_transactions(read.offset, upper);
+            fetched.aborted = Some(aborted.map_err(|error| self.read_failed(&error))?);
+        }
+        Ok(fetched)
+    }
+
+    /// Where the reader's log left this one's history.
+    fn diverging(&self, read: &Read) -> Result<Option<EpochEnd>, PartitionError> {
+        let end = self.log.end_offset_for_epoch(read.last_fetched_epoch);
+        let Some(end) = end else {
+            return Err(PartitionError::OffsetOutOfRange {
+                offset: read.offset,
+                start: self.log.start_offset(),
+                end: self.log.end_offset(),
+            });
+        };
+        let diverged = end.epoch < read.last_fetched_epoch || end.end_offset < read.offset;
+        Ok(diverged.then_some(end))
+    }
+
+    /// The first record at or after a time (ms). May block.
+    ///
+    /// # Errors
+    /// The directory failed.
+    pub fn offset_for_timestamp(&self, timestamp: i64) -> Result<Option<TimestampOffset>, PartitionError> {
+        self.log.offset_for_timestamp(timestamp).map_err(|error| self.read_failed(&error))
+    }
+
+    /// The first record with the largest timestamp. May block.
+    ///
+    /// # Errors
+    /// The directory failed.
+    pub fn max_timestamp(&self) -> Result<Option<TimestampOffset>, PartitionError> {
+        self.log.max_timestamp().map_err(|error| self.read_failed(&error))
+    }
+
+    /// DeleteRecords: nothing below `offset` (-1: the high watermark) is readable any more.
+    /// The new first offset is returned.
+    ///
+    /// # Errors
+    /// The offset is beyond the high watermark or negative, not the leader, or the directory failed.
+    pub fn delete_records(&self, offset: i64) -> Result<i64, PartitionError> {
+        let mut writer = self.writer.lock();
+        self.leader_epoch()?;
+        let appender = writer.as_mut().ok_or(PartitionError::Offline)?;
+        let high_watermark = self.high_watermark();
+        let offset = if offset == -1 { high_watermark } else { offset };
+        if offset < 0 || offset > high_watermark {
+            let start = self.log.start_offset();
+            return Err(PartitionError::OffsetOutOfRange { offset, start, end: high_watermark });
+        }
+        appender.advance_log_start(offset).map_err(|error| self.failed(&error))?;
+        Ok(self.log.start_offset())
+    }
+
+    /// Lets maintenance work on the log; nothing happens if it is closed or offline.
+    pub(super) fn maintain<T>(
+        &self,
+        work: impl FnOnce(&mut Appender, i64) -> Result<T, StorageError>,
+    ) -> Option<T> {
+        let mut writer = self.writer.lock();
+        let appender = writer.as_mut().filter(|_| self.dir.is_online())?;
+        work(appender, self.high_watermark()).map_err(|error| self.failed(&error)).ok()
+    }
+
+    /// Takes the writer away, for an orderly stop or a deletion. Everybody who waits looks again.
+    pub(super) fn close(&self) -> Option<Appender> {
+        let appender = self.writer.lock().take();
+        self.follow();
+        appender
+    }
+
+    fn failed(&self, error: &StorageError) -> PartitionError {
+        self.dir.fail(error);
+        PartitionError::Offline
+    }
+
+    fn read_failed(&self, error: &ReadError) -> PartitionError {
+        if let ReadError::Storage(error) = error {
+            self.dir.fail(error);
+        }
+        PartitionError::from_read(error)
+    }
+}

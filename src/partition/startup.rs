@@ -1,0 +1,146 @@
+//! Opening what the log directories hold: the logs that the metadata knows, and nothing else.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use tracing::{info, warn};
+
+use super::Partitions;
+use super::log_dir::LogDir;
+use super::partitions::Condemned;
+use crate::controller::{Delta, Image};
+use crate::ids::TopicName;
+use crate::storage::checkpoint::{HIGH_WATERMARK, LOG_START, Offsets, RECOVERY_POINT, read_offsets};
+use crate::storage::log_dir::{DirKind, DirName, read_topic_id};
+use crate::storage::{Opening, StorageError};
+
+/// A log found on disk.
+struct Found {
+    dir: Arc<LogDir>,
+    topic: TopicName,
+    id: crate::ids::Uuid,
+    index: i32,
+    opening: Opening,
+    high_watermark: i64,
+}
+
+impl Partitions {
+    /// Opens the logs of every directory (`clean`: those that were stopped in order), then follows the image.
+    /// Blocks until all are open.
+    pub fn load(&self, image: &Image, clean: &[bool]) {
+        let mut found = VecDeque::new();
+        for (dir, clean) in self.dirs.iter().zip(clean) {
+            if !clean {
+                info!(directory = %dir.path().display(), "not stopped in order: logs are checked");
+            }
+            match self.find(dir, *clean, image) {
+                Ok(logs) => found.extend(logs),
+                Err(error) => dir.fail(&error),
+            }
+        }
+        self.open_all(image, found);
+        self.apply(image, &Delta::everything(image));
+    }
+
+    fn open_all(&self, image: &Image, found: VecDeque<Found>) {
+        let threads = self.settings.recovery_threads_per_dir.saturating_mul(self.dirs.len());
+        let threads =
+            if self.doors.spawner.is_simulated() { 1 } else { threads.clamp(1, found.len().max(1)) };
+        let queue = Mutex::new(found);
+        let work = || {
+            loop {
+                let next = queue.lock().pop_front();
+                let Some(found) = next else { break };
+                let topic = self.topic_here(image, &found.topic, found.id);
+                let remembered = Some((found.opening, found.high_watermark));
+                // A failure has taken the directory offline.
+                let _reported = self.open(&topic, found.index, &found.dir, remembered);
+            }
+        };
+        if threads == 1 {
+            return work();
+        }
+        std::thread::scope(|scope| {
+            for _ in 0..threads {
+                scope.spawn(work);
+            }
+        });
+    }
+
+    /// What lies in a directory, with what its checkpoints remember. Strangers are put aside.
+    fn find(&self, dir: &Arc<LogDir>, clean: bool, image: &Image) -> Result<Vec<Found>, StorageError> {
+        let disk = self.doors.disk.as_ref();
+        let read = |name| read_offsets(disk, &Partitions::checkpoint(dir, name));
+        let (recovery, starts, marks) = (read(RECOVERY_POINT)?, read(LOG_START)?, read(HIGH_WATERMARK)?);
+        let entries = disk.list(dir.path()).map_err(|source| StorageError::Io {
+            doing: "list",
+            path: dir.path().to_owned(),
+            source,
+        })?;
+        let mut found = Vec::new();
+        for entry in entries.iter().filter(|entry| entry.meta.is_dir) {
+            let Some(name) = DirName::parse(&entry.name) else { continue };
+            match name.kind {
+                DirKind::Current if &*name.partition.topic == METADATA_TOPIC => {}
+                DirKind::Current => {
+                    let at = |offsets: &Offsets| offsets.get(&name.partition).copied().unwrap_or_default();
+                    let opening = Opening {
+                        clean,
+                        recovery_point: at(&recovery),
+                        log_start: at(&starts),
+                        ..self.new_log()
+                    };
+                    let high_watermark = at(&marks);
+                    match self.owner(dir, &name, image)? {
+                        Some((topic, id)) => found.push(Found {
+                            dir: dir.clone(),
+                            topic,
+                            id,
+                            index: name.partition.partition,
+                            opening,
+                            high_watermark,
+                        }),
+                        None => self.put_aside(dir, &name),
+                    }
+                }
+                DirKind::Delete(_) => {
+                    let doomed = Condemned::Directory(dir.clone(), dir.path().join(&entry.name));
+                    self.remove_later(0, doomed);
+                }
+                DirKind::Future(_) | DirKind::Stray(_) => {}
+            }
+        }
+        Ok(found)
+    }
+
+    /// The topic that a directory belongs to, if the metadata gives this broker that partition.
+    fn owner(
+        &self,
+        dir: &LogDir,
+        name: &DirName,
+        image: &Image,
+    ) -> Result<Option<(TopicName, crate::ids::Uuid)>, StorageError> {
+        let path = dir.path().join(name.to_string());
+        let id = read_topic_id(self.doors.disk.as_ref(), &path)?;
+        let topic = match id {
+            Some(id) => image.topic_by_id(id),
+            None => image.topic(&name.partition.topic),
+        };
+        Ok(topic.and_then(|topic| {
+            let partition = topic.partition(name.partition.partition)?;
+            let here = partition.replicas.contains(&self.settings.node_id);
+            (here && topic.name == name.partition.topic).then(|| (topic.name.clone(), topic.id))
+        }))
+    }
+
+    /// A log that the metadata does not know is kept under another name, as Kafka keeps it.
+    fn put_aside(&self, dir: &LogDir, name: &DirName) {
+        let stray = DirName { kind: DirKind::Stray(self.doors.rng.uuid()), ..name.clone() };
+        warn!(directory = %dir.path().display(), "{name} is not in the metadata: kept as {stray}");
+        self.rename(dir, &name.to_string(), &stray);
+    }
+}
+
+/// The metadata log lies among the partitions and is the controller's.
+const METADATA_TOPIC: &str = "__cluster_metadata";
