@@ -167,6 +167,21 @@ where
     Ok(Outcome::Parked(Box::new(When { receiver, value: None, then })))
 }
 
+/// Does work that blocks on a thread of its own, then goes on with `then`.
+pub fn blocking<T, W, F>(ctx: &Ctx<'_>, work: W, then: F) -> Answer
+where
+    T: Send + 'static,
+    W: FnOnce() -> T + Send + 'static,
+    F: FnOnce(T, &Ctx<'_>, &mut Out) -> Answer + Send + 'static,
+{
+    let (sender, receiver) = oneshot::channel();
+    ctx.rooms.spawner.blocking(move || {
+        // Nobody waits for it any more if the connection is gone.
+        let _gone = sender.send(work());
+    });
+    when(receiver, then)
+}
+
 struct When<T, F> {
     receiver: oneshot::Receiver<T>,
     value: Option<T>,

@@ -2,9 +2,15 @@
 //! handler is not in it.
 
 mod api_versions;
-mod fetch_session;
+mod delete_records;
+mod describe_log_dirs;
+mod error;
+mod fetch;
 mod handler;
+mod list_offsets;
+mod offset_for_leader_epoch;
 mod out;
+mod produce;
 mod rooms;
 
 use std::ops::RangeInclusive;
@@ -12,8 +18,8 @@ use std::ops::RangeInclusive;
 use barnabas_protocol::ApiKey;
 
 pub use api_versions::newer as newer_api_versions;
-pub use fetch_session::FetchSessions;
-pub use handler::{Answer, CloseReason, Ctx, Operation, Outcome, Resource, Session, Ticket, when};
+pub use fetch::FetchSessions;
+pub use handler::{Answer, CloseReason, Ctx, Operation, Outcome, Resource, Session, Ticket, blocking, when};
 pub use out::{Mark, Out, SEND_FILE, cut_short};
 pub use rooms::Rooms;
 
@@ -28,7 +34,15 @@ pub struct Row {
 }
 
 /// Every API served, by key.
-pub const TABLE: &[Row] = &[Row { key: ApiKey::ApiVersions, versions: 0..=5, start: api_versions::start }];
+pub const TABLE: &[Row] = &[
+    Row { key: ApiKey::Produce, versions: 0..=13, start: produce::start },
+    Row { key: ApiKey::Fetch, versions: 4..=18, start: fetch::start },
+    Row { key: ApiKey::ListOffsets, versions: 1..=11, start: list_offsets::start },
+    Row { key: ApiKey::ApiVersions, versions: 0..=5, start: api_versions::start },
+    Row { key: ApiKey::DeleteRecords, versions: 0..=2, start: delete_records::start },
+    Row { key: ApiKey::OffsetForLeaderEpoch, versions: 2..=4, start: offset_for_leader_epoch::start },
+    Row { key: ApiKey::DescribeLogDirs, versions: 1..=5, start: describe_log_dirs::start },
+];
 
 /// The handler of an API.
 pub fn row(key: ApiKey) -> Option<&'static Row> {

@@ -37,32 +37,9 @@ impl Out {
         &mut self.bytes
     }
 
-    /// Puts a range of a file, or shared bytes, after what is there. A small range is read at once:
-    /// one read into the reply and one write cost less than a send and a sendfile.
-    ///
-    /// # Errors
-    /// The file could not be read, or ends before the range does.
-    pub fn splice(&mut self, chunk: Chunk) -> io::Result<()> {
-        match &chunk {
-            Chunk::File { file, position, length }
-                if *length < SEND_FILE && self.bytes.len() < READ_AHEAD =>
-            {
-                let (from, length) = (self.bytes.len(), usize::try_from(*length).unwrap_or_default());
-                self.bytes.resize(from.saturating_add(length), 0);
-                let place = self.bytes.get_mut(from..).unwrap_or_default();
-                match file.read_at(*position, place) {
-                    Ok(read) if read == length => Ok(()),
-                    Ok(_) => Err(cut_short()),
-                    Err(error) => Err(error),
-                }
-            }
-            _ => {
-                let length = usize::try_from(chunk.len()).unwrap_or(usize::MAX);
-                self.spliced = self.spliced.saturating_add(length);
-                self.splices.push_back((self.bytes.len(), chunk));
-                Ok(())
-            }
-        }
+    /// The encoded bytes, and what puts chunks between them.
+    pub fn split(&mut self) -> (&mut Vec<u8>, Splicer<'_>) {
+        (&mut self.bytes, Splicer { splices: &mut self.splices, spliced: &mut self.spliced })
     }
 
     /// Bytes that wait to be sent, those in files included.
@@ -118,6 +95,40 @@ impl Out {
         self.bytes.clear();
         self.splices.clear();
         self.spliced = 0;
+    }
+}
+
+/// Puts chunks between the encoded bytes of an [`Out`].
+pub struct Splicer<'a> {
+    splices: &'a mut VecDeque<(usize, Chunk)>,
+    spliced: &'a mut usize,
+}
+
+impl Splicer<'_> {
+    /// Puts a range of a file, or shared bytes, behind the bytes so far. A small range is read at once: one read
+    /// into the reply and one write cost less than a send and a sendfile.
+    ///
+    /// # Errors
+    /// The file could not be read, or ends before the range does.
+    pub fn splice(&mut self, bytes: &mut Vec<u8>, chunk: Chunk) -> io::Result<()> {
+        match &chunk {
+            Chunk::File { file, position, length } if *length < SEND_FILE && bytes.len() < READ_AHEAD => {
+                let (from, length) = (bytes.len(), usize::try_from(*length).unwrap_or_default());
+                bytes.resize(from.saturating_add(length), 0);
+                let place = bytes.get_mut(from..).unwrap_or_default();
+                match file.read_at(*position, place) {
+                    Ok(read) if read == length => Ok(()),
+                    Ok(_) => Err(cut_short()),
+                    Err(error) => Err(error),
+                }
+            }
+            _ => {
+                let length = usize::try_from(chunk.len()).unwrap_or(usize::MAX);
+                *self.spliced = self.spliced.saturating_add(length);
+                self.splices.push_back((bytes.len(), chunk));
+                Ok(())
+            }
+        }
     }
 }
 

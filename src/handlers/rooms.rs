@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use arc_swap::{ArcSwap, Guard};
-
 use super::FetchSessions;
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::controller::Image;
+use crate::controller::{Controller, Image};
+use crate::coordinator::Groups;
+use crate::partition::Partitions;
 use crate::rng::Rng;
 use crate::spawn::Spawner;
 
@@ -21,15 +21,19 @@ pub struct Rooms {
     pub rng: Rng,
     /// The door of concurrency.
     pub spawner: Spawner,
-    /// The cluster's metadata as the controller last published it.
-    pub image: Arc<ArcSwap<Image>>,
+    /// The cluster's metadata, and how it changes.
+    pub controller: Controller,
+    /// The partitions of this broker.
+    pub partitions: Arc<Partitions>,
+    /// The group coordinator.
+    pub groups: Groups,
     /// Incremental fetch sessions (KIP-227).
     pub fetch_sessions: FetchSessions,
 }
 
 impl Rooms {
     /// The cluster's metadata now.
-    pub fn image(&self) -> Guard<Arc<Image>> {
-        self.image.load()
+    pub fn image(&self) -> Arc<Image> {
+        self.controller.image()
     }
 }

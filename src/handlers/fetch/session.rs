@@ -88,8 +88,8 @@ impl FetchSession {
     }
 
     /// The partitions with their places, in the order of serving.
-    pub fn entries(&mut self) -> impl Iterator<Item = (u64, &mut Entry)> {
-        self.entries.iter_mut().map(|(place, entry)| (*place, entry))
+    pub fn entries(&self) -> impl Iterator<Item = (u64, &Entry)> {
+        self.entries.iter().map(|(place, entry)| (*place, entry))
     }
 
     /// Adds a partition or changes what is wanted of it.
@@ -117,11 +117,15 @@ impl FetchSession {
         }
     }
 
-    /// The partition at `place` got records: others come first next time.
-    pub fn served(&mut self, place: u64) {
-        if let Some(entry) = self.entries.remove(&place) {
-            let key = (entry.wanted.topic.clone(), entry.wanted.partition);
-            self.push(key, entry);
+    /// The client has been told of the partition at `place`. If that came with records, others go first next time.
+    pub fn tell(&mut self, place: u64, told: Told, served: bool) {
+        if served {
+            if let Some(entry) = self.entries.remove(&place) {
+                let key = (entry.wanted.topic.clone(), entry.wanted.partition);
+                self.push(key, Entry { told, ..entry });
+            }
+        } else if let Some(entry) = self.entries.get_mut(&place) {
+            entry.told = told;
         }
     }
 }
@@ -275,7 +279,7 @@ mod tests {
         let Ok(Begun::Incremental(session)) = sessions.begin(id, 1, false, 0) else { panic!("it is open") };
         let mut session = session.lock();
         let first = session.entries().next().map(|(place, _)| place).expect("three partitions");
-        session.served(first);
+        session.tell(first, Told::default(), true);
         session.forget(&TopicKey::Name("t".into()), 1);
         session.want(wanted(7));
         session.want(Wanted { fetch_offset: 9, ..wanted(2) });

@@ -1,0 +1,44 @@
+//! The one map from causes to Kafka's error codes. No default arms: a new cause cannot be forgotten.
+
+use barnabas_protocol::ErrorCode;
+use barnabas_protocol::batch::{Class, Fault};
+
+use crate::partition::PartitionError;
+use crate::storage::AppendError;
+
+/// The code for what a partition refused.
+pub fn partition(error: &PartitionError) -> ErrorCode {
+    match error {
+        PartitionError::UnknownTopicOrPartition => ErrorCode::UnknownTopicOrPartition,
+        PartitionError::UnknownTopicId => ErrorCode::UnknownTopicId,
+        PartitionError::NotLeader => ErrorCode::NotLeaderOrFollower,
+        PartitionError::FencedLeaderEpoch { .. } => ErrorCode::FencedLeaderEpoch,
+        PartitionError::UnknownLeaderEpoch { .. } => ErrorCode::UnknownLeaderEpoch,
+        PartitionError::Offline => ErrorCode::KafkaStorageError,
+        PartitionError::NotEnoughReplicas => ErrorCode::NotEnoughReplicas,
+        PartitionError::OffsetOutOfRange { .. } => ErrorCode::OffsetOutOfRange,
+        PartitionError::Append(error) => append(error),
+    }
+}
+
+fn append(error: &AppendError) -> ErrorCode {
+    match error {
+        AppendError::OutOfOrderSequence { .. } => ErrorCode::OutOfOrderSequenceNumber,
+        AppendError::InvalidProducerEpoch { .. } => ErrorCode::InvalidProducerEpoch,
+        AppendError::CoordinatorFenced { .. } => ErrorCode::TransactionCoordinatorFenced,
+        AppendError::LargerThanSegment { .. } => ErrorCode::RecordListTooLarge,
+        AppendError::Storage(_) => ErrorCode::KafkaStorageError,
+    }
+}
+
+/// The code for a batch that does not pass its checks.
+pub fn batch(fault: &Fault) -> ErrorCode {
+    match fault.class() {
+        Class::Corrupt => ErrorCode::CorruptMessage,
+        Class::Invalid => ErrorCode::InvalidRecord,
+        Class::Timestamp => ErrorCode::InvalidTimestamp,
+        Class::TooLarge => ErrorCode::MessageTooLarge,
+        Class::UnsupportedCodec => ErrorCode::UnsupportedCompressionType,
+        Class::Unreadable => ErrorCode::UnknownServerError,
+    }
+}

@@ -1,0 +1,139 @@
+//! Reading what a fetch asked for, partition by partition, within its limits.
+
+use std::sync::Arc;
+
+use barnabas_protocol::ErrorCode;
+
+use super::session::{Told, TopicKey, Wanted};
+use crate::handlers::{Ctx, Operation, Resource, error};
+use crate::ids::{TopicName, Uuid};
+use crate::partition::{Fetched, Isolation, Partition, PartitionError, Read, Topic, Waiter};
+
+/// What holds for all partitions of a fetch.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Of the whole answer, in bytes; the first batch may be larger.
+    pub max_bytes: u64,
+    /// It is worth answering with so many.
+    pub min_bytes: u64,
+    /// Up to where.
+    pub isolation: Isolation,
+}
+
+/// One partition's part of the answer.
+pub struct Part {
+    /// Where it stands in its session.
+    pub place: u64,
+    /// The topic's name, as far as it is known.
+    pub topic: TopicName,
+    /// The topic's id, if the request goes by ids.
+    pub id: Uuid,
+    /// The partition's index.
+    pub index: i32,
+    /// What was read.
+    pub result: Result<Fetched, ErrorCode>,
+    /// What the session last said of it.
+    pub told: Told,
+    /// Whom to watch while waiting.
+    partition: Option<Arc<Partition>>,
+}
+
+impl Part {
+    fn bytes(&self) -> u64 {
+        self.result.as_ref().map_or(0, |fetched| fetched.records.len())
+    }
+}
+
+/// Everything that was read.
+#[derive(Default)]
+pub struct Gathered {
+    /// In the order of serving.
+    pub parts: Vec<Part>,
+    bytes: u64,
+    /// There is something to tell at once: an error, or a log that has diverged.
+    urgent: bool,
+}
+
+impl Gathered {
+    /// Worth answering now, however long the client would wait?
+    pub fn suffices(&self, limits: &Limits) -> bool {
+        self.urgent || self.bytes >= limits.min_bytes || self.parts.is_empty()
+    }
+
+    /// Empties it, keeping its memory.
+    pub fn clear(&mut self) {
+        self.parts.clear();
+        self.bytes = 0;
+        self.urgent = false;
+    }
+
+    /// Reads one more partition.
+    pub fn read(&mut self, ctx: &Ctx<'_>, limits: &Limits, place: u64, wanted: &Wanted, told: Told) {
+        let topic = match &wanted.topic {
+            TopicKey::Id(id) => ctx.rooms.partitions.topic_by_id(*id),
+            TopicKey::Name(name) => ctx.rooms.partitions.topic(name),
+        };
+        let (name, id) = match (&wanted.topic, &topic) {
+            (TopicKey::Id(id), Some(topic)) => (topic.name.clone(), *id),
+            (TopicKey::Id(id), None) => (TopicName::from(""), *id),
+            (TopicKey::Name(name), _) => (name.clone(), Uuid::ZERO),
+        };
+        let partition = find(ctx, topic.as_deref(), wanted);
+        let result = match &partition {
+            Ok(partition) => self.read_partition(partition, limits, wanted),
+            Err(code) => Err(*code),
+        };
+        self.urgent |= result.as_ref().map_or(true, |fetched| fetched.diverging.is_some());
+        let part =
+            Part { place, topic: name, id, index: wanted.partition, result, told, partition: partition.ok() };
+        self.bytes = self.bytes.saturating_add(part.bytes());
+        self.parts.push(part);
+    }
+
+    fn read_partition(
+        &self,
+        partition: &Partition,
+        limits: &Limits,
+        wanted: &Wanted,
+    ) -> Result<Fetched, ErrorCode> {
+        let left = limits.max_bytes.saturating_sub(self.bytes);
+        let max_bytes = u64::try_from(wanted.max_bytes).map_err(|_| ErrorCode::UnknownServerError)?;
+        let read = Read {
+            offset: wanted.fetch_offset,
+            max_bytes: max_bytes.min(left),
+            min_one: self.bytes == 0,
+            isolation: limits.isolation,
+            current_leader_epoch: wanted.current_leader_epoch,
+            last_fetched_epoch: wanted.last_fetched_epoch,
+        };
+        partition.read(&read).map_err(|cause| error::partition(&cause))
+    }
+
+    /// Watches every partition for more bytes. The waiter has fired already if some came since they were read.
+    pub fn watch(&self, limits: &Limits) -> Arc<Waiter> {
+        let missing = limits.min_bytes.saturating_sub(self.bytes);
+        let waiter = Waiter::for_bytes(i64::try_from(missing).unwrap_or(i64::MAX));
+        for part in &self.parts {
+            let (Some(partition), Ok(fetched)) = (&part.partition, &part.result) else { continue };
+            partition.waiters().watch(waiter.clone());
+            let moved = partition.high_watermark() != fetched.high_watermark
+                || partition.last_stable_offset() != fetched.last_stable_offset;
+            if moved || partition.leader_epoch().is_err() {
+                waiter.fire();
+            }
+        }
+        waiter
+    }
+}
+
+fn find(ctx: &Ctx<'_>, topic: Option<&Topic>, wanted: &Wanted) -> Result<Arc<Partition>, ErrorCode> {
+    let unknown = match wanted.topic {
+        TopicKey::Id(_) => PartitionError::UnknownTopicId,
+        TopicKey::Name(_) => PartitionError::UnknownTopicOrPartition,
+    };
+    let topic = topic.ok_or_else(|| error::partition(&unknown))?;
+    if !ctx.authorize(Operation::Read, Resource::Topic(&topic.name)) {
+        return Err(ErrorCode::TopicAuthorizationFailed);
+    }
+    topic.partition(wanted.partition).ok_or(ErrorCode::UnknownTopicOrPartition)
+}

@@ -1,0 +1,105 @@
+//! Putting the answer to a fetch together: bytes for what is said, ranges of files for the records.
+
+use std::io;
+
+use barnabas_protocol::fetch::{AbortedTransaction, EpochAndOffset, FetchResponseWriter, PartitionAnswer};
+use barnabas_protocol::{ErrorCode, LeaderIdAndEpoch, NodeEndpoint};
+
+use super::gather::Part;
+use crate::handlers::{Answer, Ctx, Out, Outcome};
+
+/// New leaders are named from here on (KIP-951).
+const LEADER_VERSION: i16 = 16;
+
+/// An answer about the request as a whole; versions below 7 have no place for it and get no topics.
+pub fn refuse(ctx: &Ctx<'_>, out: &mut Out, code: ErrorCode) -> Answer {
+    FetchResponseWriter::begin(out.bytes(), ctx.version, 0, code.code(), 0, 0).finish(&[]);
+    Ok(Outcome::Done)
+}
+
+/// Writes the parts, those of a topic that follow one another under one heading.
+pub fn write(ctx: &Ctx<'_>, out: &mut Out, session_id: i32, parts: &[Part]) -> Answer {
+    let same = |a: &Part, b: &Part| a.topic == b.topic && a.id == b.id;
+    let topics = parts.chunk_by(same).count();
+    let mut leaders = Vec::new();
+    let mut failure = Ok(());
+    let (bytes, mut files) = out.split();
+    let mut writer = FetchResponseWriter::begin(bytes, ctx.version, 0, 0, session_id, topics);
+    for topic in parts.chunk_by(same) {
+        let Some(first) = topic.first() else { continue };
+        writer.topic(&first.topic, first.id, topic.len());
+        for part in topic {
+            write_part(ctx, &mut writer, part, &mut leaders, &mut |bytes, chunk| {
+                if let Err(error) = files.splice(bytes, chunk.clone()) {
+                    failure = Err(error);
+                }
+            });
+        }
+    }
+    let image = ctx.rooms.image();
+    leaders.sort_unstable();
+    leaders.dedup();
+    let brokers: Vec<_> = leaders.iter().filter_map(|id| image.broker(*id)).collect();
+    let endpoints: Vec<_> = brokers
+        .iter()
+        .filter_map(|broker| {
+            broker.endpoint(&ctx.session.listener).map(|at| NodeEndpoint {
+                node_id: broker.id,
+                host: &at.host,
+                port: i32::from(at.port),
+                rack: broker.rack.as_deref(),
+            })
+        })
+        .collect();
+    writer.finish(&endpoints);
+    failure.map(|()| Outcome::Done).map_err(|error: io::Error| error.into())
+}
+
+fn write_part(
+    ctx: &Ctx<'_>,
+    writer: &mut FetchResponseWriter<'_>,
+    part: &Part,
+    leaders: &mut Vec<i32>,
+    records: &mut dyn FnMut(&mut Vec<u8>, &crate::disk::Chunk),
+) {
+    let fetched = match &part.result {
+        Ok(fetched) => fetched,
+        Err(code) => {
+            let mut answer = PartitionAnswer::refused(part.index, code.code());
+            answer.current_leader = current_leader(ctx, part, *code);
+            leaders.extend(answer.current_leader.map(|leader| leader.leader_id));
+            writer.partition(&answer, 0, |_| {});
+            return;
+        }
+    };
+    let aborted: Option<Vec<AbortedTransaction>> = fetched.aborted.as_ref().map(|list| {
+        let short = |aborted: &crate::storage::AbortedTransaction| AbortedTransaction {
+            producer_id: aborted.producer_id,
+            first_offset: aborted.first_offset,
+        };
+        list.iter().map(short).collect()
+    });
+    let answer = PartitionAnswer {
+        high_watermark: fetched.high_watermark,
+        last_stable_offset: fetched.last_stable_offset,
+        log_start_offset: fetched.log_start_offset,
+        aborted_transactions: aborted.as_deref(),
+        diverging_epoch: fetched
+            .diverging
+            .map(|end| EpochAndOffset { epoch: end.epoch, end_offset: end.end_offset }),
+        ..PartitionAnswer::refused(part.index, 0)
+    };
+    let length = usize::try_from(fetched.records.len()).unwrap_or(usize::MAX);
+    writer.partition(&answer, length, |bytes| records(bytes, &fetched.records));
+}
+
+/// Who leads instead, for a client that knocked at the wrong door or knows an old epoch.
+fn current_leader(ctx: &Ctx<'_>, part: &Part, code: ErrorCode) -> Option<LeaderIdAndEpoch> {
+    let moved = matches!(code, ErrorCode::NotLeaderOrFollower | ErrorCode::FencedLeaderEpoch);
+    if !moved || ctx.version < LEADER_VERSION {
+        return None;
+    }
+    let image = ctx.rooms.image();
+    let partition = image.topic(&part.topic)?.partition(part.index)?;
+    Some(LeaderIdAndEpoch { leader_id: partition.leader, leader_epoch: partition.leader_epoch })
+}

@@ -1,0 +1,143 @@
+//! ListOffsets (2), versions 1-11: the first, the last, or the offset of a time.
+//!
+//! Version 2 brings isolation, 4 leader epochs, 7 the largest timestamp (KIP-734), 8, 9 and 11 the offsets of
+//! tiered storage (KIP-405, KIP-1005, KIP-1023). A special timestamp that the version does not have is
+//! UNSUPPORTED_VERSION for its partition.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use barnabas_protocol::ErrorCode;
+use barnabas_protocol::messages::list_offsets::{
+    ListOffsetsPartition, ListOffsetsPartitionResponse, ListOffsetsTopicResponse,
+};
+use barnabas_protocol::messages::{ListOffsetsRequest, ListOffsetsResponse};
+
+use super::{Answer, Ctx, Operation, Out, Resource, blocking, error};
+use crate::partition::{Isolation, Partition, PartitionError};
+use crate::storage::TimestampOffset;
+
+const LATEST: i64 = -1;
+const EARLIEST: i64 = -2;
+const MAX_TIMESTAMP: i64 = -3;
+const EARLIEST_LOCAL: i64 = -4;
+const LATEST_TIERED: i64 = -5;
+const EARLIEST_PENDING_UPLOAD: i64 = -6;
+
+/// What is known of a partition's answer before the log is searched.
+enum Step {
+    Known(Result<Option<TimestampOffset>, ErrorCode>),
+    Search { partition: Arc<Partition>, timestamp: i64, upper: i64 },
+}
+
+/// See the module.
+pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
+    let request: ListOffsetsRequest = ctx.decode(body)?;
+    let isolation = match (request.replica_id >= 0, request.isolation_level) {
+        (true, _) => Isolation::LogEnd,
+        (false, 0) => Isolation::HighWatermark,
+        (false, _) => Isolation::LastStable,
+    };
+    let mut searches = false;
+    let mut topics = Vec::with_capacity(request.topics.len());
+    for topic in request.topics {
+        let mut seen = BTreeSet::new();
+        let twice: BTreeSet<i32> = topic
+            .partitions
+            .iter()
+            .map(|wanted| wanted.partition_index)
+            .filter(|index| !seen.insert(*index))
+            .collect();
+        let mut steps = Vec::with_capacity(topic.partitions.len());
+        for wanted in topic.partitions {
+            let step = if twice.contains(&wanted.partition_index) {
+                Step::Known(Err(ErrorCode::InvalidRequest))
+            } else {
+                first_step(ctx, &topic.name, &wanted, isolation)
+            };
+            searches |= matches!(step, Step::Search { .. });
+            steps.push((wanted.partition_index, step));
+        }
+        topics.push((topic.name, steps));
+    }
+    if !searches {
+        return ctx.respond(out, &finish(topics));
+    }
+    // Searching by time reads batches, perhaps from the disk.
+    blocking(ctx, move || finish(topics), |response, ctx, out| ctx.respond(out, &response))
+}
+
+fn first_step(ctx: &Ctx<'_>, topic: &str, wanted: &ListOffsetsPartition, isolation: Isolation) -> Step {
+    if !ctx.authorize(Operation::Describe, Resource::Topic(topic)) {
+        return Step::Known(Err(ErrorCode::TopicAuthorizationFailed));
+    }
+    let least = match ctx.version {
+        ..7 => EARLIEST,
+        7 => MAX_TIMESTAMP,
+        8 => EARLIEST_LOCAL,
+        9..11 => LATEST_TIERED,
+        11.. => EARLIEST_PENDING_UPLOAD,
+    };
+    if wanted.timestamp < least {
+        return Step::Known(Err(ErrorCode::UnsupportedVersion));
+    }
+    let found = ctx.rooms.partitions.partition(topic, wanted.partition_index);
+    match found.and_then(|partition| look(&partition, wanted, isolation)) {
+        Ok(step) => step,
+        Err(cause) => Step::Known(Err(error::partition(&cause))),
+    }
+}
+
+fn look(
+    partition: &Arc<Partition>,
+    wanted: &ListOffsetsPartition,
+    isolation: Isolation,
+) -> Result<Step, PartitionError> {
+    let leader_epoch = partition.check_epoch(wanted.current_leader_epoch)?;
+    let upper = partition.upper_bound(isolation);
+    let log = partition.log();
+    Ok(match wanted.timestamp {
+        LATEST => Step::Known(Ok(Some(TimestampOffset { timestamp: -1, offset: upper, leader_epoch }))),
+        EARLIEST | EARLIEST_LOCAL => {
+            let offset = log.start_offset();
+            let leader_epoch = log.epoch_for_offset(offset).unwrap_or(-1);
+            Step::Known(Ok(Some(TimestampOffset { timestamp: -1, offset, leader_epoch })))
+        }
+        LATEST_TIERED | EARLIEST_PENDING_UPLOAD => Step::Known(Ok(None)),
+        timestamp => Step::Search { partition: partition.clone(), timestamp, upper },
+    })
+}
+
+fn finish(topics: Vec<(String, Vec<(i32, Step)>)>) -> ListOffsetsResponse {
+    let answer = |(partition_index, step)| {
+        let found = match step {
+            Step::Known(found) => found,
+            Step::Search { partition, timestamp, upper } => search(&partition, timestamp, upper),
+        };
+        let response = ListOffsetsPartitionResponse { partition_index, ..Default::default() };
+        match found {
+            Ok(None) => response,
+            Ok(Some(found)) => ListOffsetsPartitionResponse {
+                timestamp: found.timestamp,
+                offset: found.offset,
+                leader_epoch: found.leader_epoch,
+                ..response
+            },
+            Err(code) => ListOffsetsPartitionResponse { error_code: code.code(), ..response },
+        }
+    };
+    let topics = topics.into_iter().map(|(name, steps)| ListOffsetsTopicResponse {
+        name,
+        partitions: steps.into_iter().map(answer).collect(),
+    });
+    ListOffsetsResponse { topics: topics.collect(), ..Default::default() }
+}
+
+fn search(partition: &Partition, timestamp: i64, upper: i64) -> Result<Option<TimestampOffset>, ErrorCode> {
+    let found = match timestamp {
+        MAX_TIMESTAMP => partition.max_timestamp(),
+        timestamp => partition.offset_for_timestamp(timestamp),
+    };
+    // What is not committed, or of an open transaction, is not shown.
+    found.map(|found| found.filter(|found| found.offset < upper)).map_err(|cause| error::partition(&cause))
+}
