@@ -2,6 +2,7 @@
 //!
 //! ARCHITECTURE.md shows how a request flows through the rooms below.
 
+pub mod broker;
 pub mod clock;
 pub mod config;
 pub mod controller;

@@ -1,0 +1,325 @@
+//! The broker: opens the rooms in order and closes them in reverse. The only place that knows them all.
+//!
+//! Listeners are bound first, since what is advertised needs their ports; then the log directories are claimed,
+//! the metadata log is replayed, the logs are opened, the coordinators loaded, and only then is anybody let in.
+
+mod claim;
+mod follow;
+mod listen;
+mod rules;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use thiserror::Error;
+use tokio::sync::mpsc;
+use tracing::{error, info};
+
+pub use claim::{Claim, ClaimError, Claimed, Fresh, claim, write_meta};
+pub use listen::ListenError;
+
+use self::follow::Follower;
+use self::listen::Bound;
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::controller::image::Endpoint;
+use crate::controller::{self, Controller, ControllerError, Node, Opening};
+use crate::coordinator::{GroupSettings, Groups};
+use crate::disk::Disk;
+use crate::handlers::{FetchSessions, Rooms};
+use crate::net::Network;
+use crate::partition::{self, LogDir, Partitions, Schedule};
+use crate::rng::Rng;
+use crate::server::{self, Connections, Door, HangUps, Memory};
+use crate::shutdown::{Shutdown, Trigger, channel};
+use crate::spawn::Spawner;
+
+/// What the broker reaches the world through.
+#[derive(Clone)]
+pub struct Doors {
+    /// Files.
+    pub disk: Arc<dyn Disk>,
+    /// Sockets.
+    pub network: Network,
+    /// Time.
+    pub clock: Clock,
+    /// Chance.
+    pub rng: Rng,
+    /// Tasks and threads.
+    pub spawner: Spawner,
+}
+
+/// Why a broker does not start, or had to stop.
+#[derive(Debug, Error)]
+pub enum BrokerError {
+    /// A port is taken or a host unknown.
+    #[error(transparent)]
+    Listen(#[from] ListenError),
+    /// A directory of `log.dirs` cannot be used.
+    #[error(transparent)]
+    Claim(#[from] ClaimError),
+    /// The metadata log cannot be read or written.
+    #[error(transparent)]
+    Controller(#[from] ControllerError),
+    /// A log directory failed that the broker cannot do without.
+    #[error("{0}")]
+    Disk(String),
+}
+
+/// A broker that serves.
+pub struct Broker {
+    rooms: Arc<Rooms>,
+    groups: Groups,
+    listeners: Vec<(String, u16)>,
+    tasks: Vec<tokio::task::JoinHandle<()>>,
+    stop: Trigger,
+    failed_dirs: mpsc::UnboundedReceiver<PathBuf>,
+    failed_metadata: mpsc::UnboundedReceiver<String>,
+    /// Keeps other processes out of the directories.
+    _claim: Claim,
+}
+
+impl Broker {
+    /// Opens everything and starts to serve. Blocks while logs are opened.
+    ///
+    /// # Errors
+    /// See [`BrokerError`]; nothing is left running.
+    pub fn start(config: Config, doors: &Doors) -> Result<Broker, BrokerError> {
+        let config = Arc::new(config);
+        let bound = listen::bind(&doors.network, &config.network)?;
+        let claim = claim_dirs(&config, doors)?;
+        let (dir_failures, failed_dirs) = mpsc::unbounded_channel();
+        let (metadata_failures, failed_metadata) = mpsc::unbounded_channel();
+        let controller = open_controller(&config, doors, &claim, &bound)?;
+        let dirs = claim.dirs.iter().map(|dir| LogDir::new(dir.path.clone(), dir.id, dir_failures.clone()));
+        let partitions = Arc::new(Partitions::new(
+            partition::Settings {
+                node_id: config.node_id,
+                config: config.clone(),
+                producer_expiry_ms: i64::from(config.transactions.producer_id_expiration_ms),
+                recovery_threads_per_dir: usize::try_from(config.log.recovery_threads_per_dir).unwrap_or(1),
+            },
+            partition::Doors {
+                disk: doors.disk.clone(),
+                clock: doors.clock.clone(),
+                rng: doors.rng.clone(),
+                spawner: doors.spawner,
+            },
+            dirs.collect(),
+        ));
+        let clean: Vec<bool> = claim.dirs.iter().map(|dir| dir.clean).collect();
+        partitions.load(&controller.image(), &clean);
+        let groups =
+            Groups::new(group_settings(&config), doors.clock.clone(), doors.rng.clone(), doors.spawner);
+        let follower =
+            Follower::new(partitions.clone(), groups.clone(), doors.clock.clone(), metadata_failures);
+        controller.subscribe(follower);
+        let slots = usize::try_from(config.replication.fetch_session_slots).unwrap_or(usize::MAX);
+        let rooms = Arc::new(Rooms {
+            clock: doors.clock.clone(),
+            rng: doors.rng.clone(),
+            spawner: doors.spawner,
+            controller,
+            partitions,
+            groups: groups.clone(),
+            fetch_sessions: FetchSessions::new(slots, doors.rng.clone()),
+            config,
+        });
+        let (stop, shutdown) = channel();
+        let listeners = bound.iter().map(|bound| (bound.name.clone(), bound.port)).collect();
+        let tasks = start_tasks(&rooms, bound, &shutdown);
+        Ok(Broker { rooms, groups, listeners, tasks, stop, failed_dirs, failed_metadata, _claim: claim })
+    }
+
+    /// Names and ports of the listeners.
+    pub fn listeners(&self) -> &[(String, u16)] {
+        &self.listeners
+    }
+
+    /// Serves until asked to stop, or until the broker cannot go on; then stops in order.
+    ///
+    /// # Errors
+    /// The last log directory, or the one with the metadata log, failed.
+    pub async fn run(mut self, mut shutdown: Shutdown) -> Result<(), BrokerError> {
+        let end = loop {
+            tokio::select! {
+                biased;
+                () = shutdown.requested() => break Ok(()),
+                Some(cause) = self.failed_metadata.recv() => break Err(BrokerError::Disk(cause)),
+                Some(dir) = self.failed_dirs.recv() => {
+                    let partitions = self.rooms.partitions.clone();
+                    partitions.dir_failed(&dir);
+                    if let Some(error) = self.fatal(&dir) {
+                        break Err(error);
+                    }
+                }
+            }
+        };
+        if let Err(error) = &end {
+            error!("{error}");
+        }
+        self.stop().await;
+        end
+    }
+
+    /// Can the broker not do without this directory?
+    fn fatal(&self, dir: &std::path::Path) -> Option<BrokerError> {
+        let shown = dir.display();
+        if dir == self.rooms.config.metadata_log_dir {
+            return Some(BrokerError::Disk(format!("{shown} has failed, and it holds the metadata log")));
+        }
+        let online = self.rooms.partitions.dirs().iter().any(|dir| dir.is_online());
+        (!online).then(|| BrokerError::Disk(format!("{shown} has failed, and it was the last log directory")))
+    }
+
+    async fn stop(self) {
+        info!("stopping: answering who waits, closing the logs");
+        self.stop.request();
+        for task in self.tasks {
+            if let Err(error) = task.await {
+                error!(%error, "a task had failed");
+            }
+        }
+        self.groups.stop();
+        let rooms = self.rooms.clone();
+        let closing = self.rooms.spawner.blocking(move || {
+            let epoch = rooms.image().broker(rooms.config.node_id).map_or(-1, |broker| broker.epoch);
+            let metadata = rooms.controller.close();
+            rooms.partitions.close(epoch);
+            metadata
+        });
+        match closing.await {
+            Ok(Ok(())) => info!("stopped"),
+            Ok(Err(error)) => error!(%error, "the metadata log was not closed in order"),
+            Err(error) => error!(%error, "the logs were not closed in order"),
+        }
+    }
+}
+
+fn claim_dirs(config: &Config, doors: &Doors) -> Result<Claim, BrokerError> {
+    // A node that names no others is a cluster of its own and may make itself a home.
+    let alone = config.roles.broker && config.roles.controller && config.metadata.voters.len() <= 1;
+    let fresh = if alone { Fresh::Format } else { Fresh::Refuse };
+    let metadata_dir = &config.metadata_log_dir;
+    let claim = claim(&doors.disk, &doors.rng, &config.log_dirs, metadata_dir, config.node_id, fresh)?;
+    if claim.fresh {
+        let now = doors.clock.now();
+        controller::format::format(doors.disk.as_ref(), metadata_dir, now)?;
+        if let Some(dir) = claim.dirs.iter().find(|dir| dir.path == *metadata_dir) {
+            let written = write_meta(&doors.disk, &dir.path, &claim.cluster_id, config.node_id, dir.id);
+            written.map_err(ClaimError::Storage)?;
+        }
+        info!(cluster = claim.cluster_id, "new log directories formatted");
+    }
+    Ok(claim)
+}
+
+fn open_controller(
+    config: &Arc<Config>,
+    doors: &Doors,
+    claim: &Claim,
+    bound: &[Bound],
+) -> Result<Controller, ControllerError> {
+    let metadata = claim.dirs.iter().find(|dir| dir.path == config.metadata_log_dir);
+    let opening = Opening {
+        disk: doors.disk.clone(),
+        dir: config.metadata_log_dir.clone(),
+        node: config.node_id,
+        cluster_id: claim.cluster_id.clone(),
+        clean: metadata.is_none_or(|dir| dir.clean),
+        segment_bytes: u32::try_from(config.metadata.segment_bytes).unwrap_or_default(),
+        hash_seed: doors.rng.next_u64(),
+    };
+    let endpoint = |listener: crate::config::Listener| Endpoint {
+        listener: listener.name.into(),
+        host: listener.host.into(),
+        port: listener.port,
+        security_protocol: listener.protocol.code(),
+    };
+    let node = Node {
+        id: config.node_id,
+        incarnation: doors.rng.uuid(),
+        endpoints: listen::advertised(&config.network, bound).into_iter().map(endpoint).collect(),
+        controller_endpoints: config.network.controller_listeners.iter().cloned().map(endpoint).collect(),
+        rack: config.rack.clone(),
+        directories: claim.dirs.iter().map(|dir| dir.id).collect(),
+        min_insync_replicas: config.topic_defaults.config().min_insync_replicas,
+        stopped_cleanly: claim.dirs.iter().all(|dir| dir.clean),
+    };
+    let settings = controller::Settings {
+        node_id: config.node_id,
+        num_partitions: config.topics.num_partitions,
+        default_replication_factor: config.topics.default_replication_factor,
+        snapshot_bytes: u64::try_from(config.metadata.max_record_bytes_between_snapshots).unwrap_or_default(),
+    };
+    let doors =
+        controller::Doors { clock: doors.clock.clone(), rng: doors.rng.clone(), spawner: doors.spawner };
+    let rules = Arc::new(rules::Rules(config.clone()));
+    Controller::open(&opening, &node, settings, rules, doors)
+}
+
+fn group_settings(config: &Config) -> GroupSettings {
+    let (groups, offsets) = (&config.groups, &config.offsets);
+    GroupSettings {
+        min_session_ms: groups.min_session_timeout_ms,
+        max_session_ms: groups.max_session_timeout_ms,
+        initial_rebalance_delay_ms: u64::try_from(groups.initial_rebalance_delay_ms).unwrap_or_default(),
+        max_size: usize::try_from(groups.max_size).unwrap_or(usize::MAX),
+        offset_metadata_max: usize::try_from(offsets.metadata_max_bytes).unwrap_or_default(),
+        offsets_retention_ms: offsets.retention_ms,
+        offsets_retention_check_ms: offsets.retention_check_interval_ms,
+        max_batch_bytes: usize::try_from(config.topic_defaults.config().max_message_bytes)
+            .unwrap_or_default(),
+        offsets_partitions: offsets.num_partitions,
+    }
+}
+
+fn start_tasks(
+    rooms: &Arc<Rooms>,
+    bound: Vec<Bound>,
+    shutdown: &Shutdown,
+) -> Vec<tokio::task::JoinHandle<()>> {
+    let network = &rooms.config.network;
+    let number = |limit: u32| usize::try_from(limit).unwrap_or(usize::MAX);
+    let overrides = network.max_connections_per_ip_overrides.iter();
+    let overrides: BTreeMap<_, _> =
+        overrides.filter_map(|(host, limit)| Some((host.parse().ok()?, number(*limit)))).collect();
+    let connections =
+        Connections::new(number(network.max_connections), number(network.max_connections_per_ip), overrides);
+    let memory = Memory::new(request_memory(network.queued_max_request_bytes));
+    let hang_ups = Arc::new(HangUps::default());
+    let mut tasks = Vec::new();
+    for bound in bound {
+        let door = Door {
+            rooms: rooms.clone(),
+            name: bound.name.into(),
+            memory: memory.clone(),
+            connections: connections.clone(),
+            hang_ups: hang_ups.clone(),
+            shutdown: shutdown.clone(),
+        };
+        for listener in bound.listeners {
+            tasks.push(rooms.spawner.spawn(server::accept(listener, door.clone())));
+        }
+    }
+    let log = &rooms.config.log;
+    let schedule = Schedule {
+        initial_delay: log.initial_task_delay_ms,
+        retention: log.retention_check_interval_ms,
+        checkpoints: log.recovery_point_checkpoint_interval_ms.min(log.start_offset_checkpoint_interval_ms),
+        high_watermarks: rooms.config.replication.high_watermark_checkpoint_interval_ms,
+        producers: rooms.config.transactions.producer_id_expiration_check_interval_ms,
+    };
+    tasks.push(rooms.spawner.spawn(rooms.partitions.clone().maintain(schedule, shutdown.clone())));
+    tasks
+}
+
+/// Memory for requests in flight: what is configured, or a quarter of the machine's.
+fn request_memory(configured: Option<u64>) -> usize {
+    let bytes = configured.unwrap_or_else(|| {
+        let info = rustix::system::sysinfo();
+        info.totalram.saturating_mul(u64::from(info.mem_unit)) / 4
+    });
+    usize::try_from(bytes).unwrap_or(usize::MAX)
+}
