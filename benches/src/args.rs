@@ -19,7 +19,7 @@ pub struct Args {
     #[arg(long, default_value_t = 15)]
     pub rounds: usize,
     /// At most so many minutes of rounds per scenario.
-    #[arg(long, default_value_t = 15)]
+    #[arg(long, default_value_t = 8)]
     pub minutes: u64,
     /// Two rounds, small loads, a short warm-up: shows that all works, measures nothing.
     #[arg(long)]

@@ -50,7 +50,8 @@ impl Bench {
             _ => Barnabas::Binary(PathBuf::new()),
         };
         let dir = args.dir.clone().unwrap_or_else(|| workspace.join("target/bench-data"));
-        let dir = dir.join(format!("run-{}", std::process::id()));
+        remove_leftovers(&dir);
+        let dir = dir.join(format!("{RUN}{}", std::process::id()));
         fs::create_dir_all(&dir).attempt(format!("creating {}", dir.display()))?;
         let dir = dir.canonicalize().attempt("finding the run's directory")?;
         Ok(Bench { args, kafka, barnabas, dir, counter: 0, kafka_server: None, barnabas_server: None })
@@ -127,6 +128,21 @@ impl Drop for Bench {
         self.stop_brokers();
         // Left-overs cost disk space only, and the next run has a directory of its own.
         let _ = fs::remove_dir_all(&self.dir);
+    }
+}
+
+const RUN: &str = "run-";
+
+/// Removes what runs have left that were killed.
+fn remove_leftovers(dir: &Path) {
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let pid =
+            name.to_str().and_then(|name| name.strip_prefix(RUN)).and_then(|pid| pid.parse::<u32>().ok());
+        if pid.is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists()) {
+            // It only costs disk space, and the next run tries again.
+            let _ = fs::remove_dir_all(entry.path());
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use super::guard::Guard;
 use super::{End, Server, await_answer, free_port, local};
 use crate::error::{Attempt, Error, Result};
 
@@ -35,7 +36,7 @@ impl Barnabas {
         let mut command = match self {
             Barnabas::Running { addr, pid } => {
                 let (started_in, end) = (Duration::ZERO, End::Foreign);
-                return Ok(Server { addr: *addr, pid: *pid, started_in, end });
+                return Ok(Server { addr: *addr, pid: *pid, started_in, end, guard: None });
             }
             Barnabas::Binary(program) => {
                 let mut command = Command::new(program);
@@ -49,9 +50,9 @@ impl Barnabas {
         command.stdin(Stdio::null()).stdout(output.try_clone().attempt("broker.log")?).stderr(output);
         let since = Instant::now();
         let child = command.spawn().attempt(format!("starting {:?}", command.get_program()))?;
+        let (addr, pid) = (local(port), child.id());
         let mut server =
-            Server { addr: local(port), pid: child.id(), started_in: Duration::ZERO, end: End::Child(child) };
-        let addr = server.addr;
+            Server { addr, pid, started_in: Duration::ZERO, end: End::Child(child), guard: None };
         let alive = || match &mut server.end {
             End::Child(child) => match child.try_wait() {
                 Ok(None) => Ok(()),
@@ -61,6 +62,7 @@ impl Barnabas {
         };
         let started_in = await_answer(addr, since, alive)?;
         server.started_in = started_in;
+        server.guard = Some(Guard::new(&["kill".into(), pid.to_string().into()])?);
         Ok(server)
     }
 }

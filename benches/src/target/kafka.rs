@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use super::guard::Guard;
 use super::{End, Server, await_answer, free_port, local};
 use crate::error::{Attempt, Error, Result};
 
@@ -26,6 +27,8 @@ impl Kafka {
         let port = known_port(dir).map_or_else(free_port, Ok)?;
         let log = dir.join("start.log");
         let output = File::create(&log).attempt(format!("creating {}", log.display()))?;
+        let ending = [self.script.clone().into(), "stop".into(), dir.into()];
+        let guard = Some(Guard::new(&ending)?);
         let since = Instant::now();
         let mut starting = Command::new(&self.script)
             .arg("start")
@@ -44,11 +47,13 @@ impl Kafka {
             }
             _ => Ok(()),
         };
-        let started_in = await_answer(local(port), since, || ended(&mut starting))?;
-        starting.wait().attempt("starting Kafka")?;
-        let pid = read_pid(dir)?;
+        let started = await_answer(local(port), since, || ended(&mut starting)).and_then(|started_in| {
+            starting.wait().attempt("starting Kafka")?;
+            Ok((started_in, read_pid(dir)?))
+        });
+        let (started_in, pid) = started.inspect_err(|_| stop(&self.script, dir, 0))?;
         let end = End::Script { script: self.script.clone(), dir: dir.to_owned() };
-        Ok(Server { addr: local(port), pid, started_in, end })
+        Ok(Server { addr: local(port), pid, started_in, end, guard })
     }
 
     /// Fetches what is needed, so that no measurement waits for it.
@@ -101,7 +106,7 @@ fn read_pid(dir: &Path) -> Result<u32> {
 /// Stops a broker and waits until its process is gone.
 pub(super) fn stop(script: &Path, dir: &Path, pid: u32) {
     // Nothing is left to do here if it fails: the process is waited for below, and the run ends anyway.
-    let _ = Command::new(script).arg("stop").arg(dir).stdin(Stdio::null()).status();
+    let _ = Command::new(script).arg("stop").arg(dir).stdin(Stdio::null()).stderr(Stdio::null()).status();
     let patience = Instant::now() + Duration::from_secs(40);
     while Path::new(&format!("/proc/{pid}")).exists() && Instant::now() < patience {
         std::thread::sleep(Duration::from_millis(20));

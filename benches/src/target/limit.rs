@@ -48,7 +48,8 @@ impl Loop {
         }
         let port = line.trim().parse::<u16>();
         let pid = child.id();
-        let mut server = Server { addr: local(0), pid, started_in: Duration::ZERO, end: End::Child(child) };
+        let mut server =
+            Server { addr: local(0), pid, started_in: Duration::ZERO, end: End::Child(child), guard: None };
         server.addr = local(port.map_err(|_| Error::Setup("the loop did not start".to_owned()))?);
         server.started_in = since.elapsed();
         Ok(server)
