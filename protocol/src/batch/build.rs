@@ -251,10 +251,8 @@ impl BatchBuilder {
         if self.too_large {
             return Err(BuildError::TooLarge);
         }
-        let bytes = match self.codec {
-            _ if record_count == 0 => self.bytes,
-            Codec::None => self.bytes,
-            codec => {
+        let mut bytes = match self.codec {
+            codec if codec != Codec::None && record_count > 0 => {
                 let mut packed = vec![0; HEADER_BYTES];
                 let mut packer = Packer::new(codec, self.level, &mut packed)?;
                 packer.write_all(self.bytes.get(HEADER_BYTES..).unwrap_or_default())?;
@@ -262,19 +260,21 @@ impl BatchBuilder {
                 self.header.attributes = self.header.attributes.with_codec(codec);
                 packed
             }
+            _ => self.bytes,
         };
         self.header.record_count = record_count;
-        seal(self.header, bytes).ok_or(BuildError::TooLarge)
+        seal(&mut self.header, &mut bytes).ok_or(BuildError::TooLarge)?;
+        Ok(bytes)
     }
 }
 
 /// Writes the header over the first bytes, with the right length and checksum.
-pub(crate) fn seal(mut header: Header, mut batch: Vec<u8>) -> Option<Vec<u8>> {
+pub(crate) fn seal(header: &mut Header, batch: &mut [u8]) -> Option<()> {
     header.length = i32::try_from(batch.len().checked_sub(OVERHEAD_BYTES)?).ok()?;
     *batch.first_chunk_mut::<HEADER_BYTES>()? = header.to_bytes();
     header.crc = crc32c::crc32c(batch.get(ATTRIBUTES_AT..)?);
     *batch.first_chunk_mut::<HEADER_BYTES>()? = header.to_bytes();
-    Some(batch)
+    Some(())
 }
 
 fn nullable_bytes(bytes: Option<&[u8]>) -> usize {

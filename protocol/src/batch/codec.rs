@@ -1,8 +1,5 @@
 //! The five ways in which a batch's records are packed.
 
-use super::fault::Fault;
-use std::io::Read;
-
 /// How the records of a batch are compressed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Codec {
@@ -67,7 +64,7 @@ pub struct Caps {
 
 impl Caps {
     /// What any batch may grow to, however small it is packed.
-    pub const FLOOR_BYTES: u64 = 8 << 20;
+    pub const FLOOR_BYTES: u64 = 64 << 20;
 
     pub(crate) fn limit(&self, packed: usize) -> u64 {
         let packed = u64::try_from(packed).unwrap_or(u64::MAX);
@@ -78,38 +75,5 @@ impl Caps {
 impl Default for Caps {
     fn default() -> Caps {
         Caps { bytes: 256 << 20, ratio: 1000 }
-    }
-}
-
-/// Memory for unpacking, reused from batch to batch. One per worker is enough; it holds nothing between calls.
-#[derive(Debug, Default)]
-pub struct Scratch {
-    plain: Vec<u8>,
-}
-
-impl Scratch {
-    /// The records as plain bytes, all of them.
-    pub(crate) fn plain<'s>(
-        &'s mut self,
-        codec: Codec,
-        packed: &'s [u8],
-        caps: Caps,
-    ) -> Result<&'s [u8], Fault> {
-        let broken = |_| Fault::Undecompressable(codec);
-        let limit = caps.limit(packed.len());
-        self.plain.clear();
-        let mut capped: Box<dyn Read> = match codec {
-            Codec::None => return Ok(packed),
-            Codec::Gzip => Box::new(flate2::bufread::GzDecoder::new(packed)),
-            Codec::Snappy => Box::new(snap::read::FrameDecoder::new(packed)),
-            Codec::Lz4 => Box::new(lz4::Decoder::new(packed).map_err(broken)?),
-            Codec::Zstd => Box::new(zstd::stream::read::Decoder::new(packed).map_err(broken)?),
-        };
-        let read =
-            capped.by_ref().take(limit.saturating_add(1)).read_to_end(&mut self.plain).map_err(broken)?;
-        if u64::try_from(read).unwrap_or(u64::MAX) > limit {
-            return Err(Fault::Bomb(limit));
-        }
-        Ok(&self.plain)
     }
 }

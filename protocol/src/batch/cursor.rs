@@ -2,6 +2,57 @@
 //!
 //! Every read proves its bounds; `None` means that the bytes end or cannot be what they should be.
 
+/// Where the fields of records are read from: plain bytes, or bytes that come out of a decompressor.
+pub(crate) trait Feed {
+    /// What stands for a run of bytes.
+    type Span: Copy;
+    /// What stands for a place.
+    type Mark;
+
+    fn i8(&mut self) -> Option<i8>;
+    fn varint(&mut self) -> Option<i32>;
+    fn varlong(&mut self) -> Option<i64>;
+    fn span(&mut self, count: usize) -> Option<Self::Span>;
+    /// A number that goes down by one with each byte read.
+    fn left(&self) -> u64;
+    fn mark(&self) -> Self::Mark;
+}
+
+impl<'a> Feed for Cursor<'a> {
+    type Span = &'a [u8];
+    type Mark = &'a [u8];
+
+    #[inline]
+    fn i8(&mut self) -> Option<i8> {
+        Cursor::i8(self)
+    }
+
+    #[inline]
+    fn varint(&mut self) -> Option<i32> {
+        Cursor::varint(self)
+    }
+
+    #[inline]
+    fn varlong(&mut self) -> Option<i64> {
+        Cursor::varlong(self)
+    }
+
+    #[inline]
+    fn span(&mut self, count: usize) -> Option<&'a [u8]> {
+        self.take(count)
+    }
+
+    #[inline]
+    fn left(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    #[inline]
+    fn mark(&self) -> &'a [u8] {
+        self.0
+    }
+}
+
 /// A shrinking slice: what is left to read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cursor<'a>(pub(crate) &'a [u8]);

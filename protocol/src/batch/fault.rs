@@ -24,13 +24,13 @@ pub enum Class {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Fault {
     /// The length field is below any batch's.
-    #[error("a batch length of {0} is below the least possible")]
+    #[error("Record size {0} is less than the minimum record overhead (14)")]
     Length(i32),
     /// Too short for a v2 header.
     #[error("{0} bytes are too few for a batch")]
     Short(usize),
     /// A version that never was.
-    #[error("unknown record format {0}")]
+    #[error("Invalid magic found in record: {0}")]
     Magic(i8),
     /// The checksum differs.
     #[error("record is corrupt (stored crc = {stored}, computed crc = {computed})")]
@@ -69,6 +69,9 @@ pub enum Fault {
     /// A control batch from a client.
     #[error("clients are not allowed to write control records")]
     Control,
+    /// A producer id without a sequence.
+    #[error("invalid sequence number {0} in a record batch with a producer id")]
+    Sequence(i32),
     /// A record that is not built as records are, or bytes left after the last.
     #[error("record {index} is malformed: {what}")]
     Record {
@@ -97,9 +100,9 @@ pub enum Fault {
     /// The compressed records are broken.
     #[error("{0:?} records cannot be decompressed")]
     Undecompressable(Codec),
-    /// The compressed records end early in a way that Kafka takes for a bad record.
-    #[error("{0:?} records end too early")]
-    CutCompressed(Codec),
+    /// The compressor failed: our fault.
+    #[error("the records cannot be compressed by {0:?}")]
+    Uncompressable(Codec),
     /// Decompressing was stopped at the cap.
     #[error("decompresses to more than the allowed {0} bytes")]
     Bomb(u64),
@@ -118,16 +121,32 @@ impl Fault {
             | Fault::Count(_)
             | Fault::CountDiffers { .. }
             | Fault::Control
-            | Fault::Record { .. }
-            | Fault::CutCompressed(_) => Class::Invalid,
+            | Fault::Sequence(_)
+            | Fault::Record { .. } => Class::Invalid,
             Fault::Records(records) => match records.iter().any(|record| record.cause.is_time()) {
                 true => Class::Timestamp,
                 false => Class::Invalid,
             },
             Fault::TooLarge { .. } | Fault::Bomb(_) => Class::TooLarge,
             Fault::ZstdTooEarly => Class::UnsupportedCodec,
-            Fault::UnknownCodec | Fault::Undecompressable(_) => Class::Unreadable,
+            Fault::UnknownCodec | Fault::Undecompressable(_) | Fault::Uncompressable(_) => Class::Unreadable,
         }
+    }
+
+    /// The text that Kafka's answer carries for the whole batch; most refusals have none.
+    pub fn message(&self, topic: &str, partition: i32) -> Option<String> {
+        let Fault::Records(records) = self else { return None };
+        if self.class() == Class::Timestamp {
+            return Some("One or more records have been rejected due to invalid timestamp".to_owned());
+        }
+        let first: Vec<String> =
+            records.iter().take(3).map(|record| record.shown(topic, partition)).collect();
+        Some(format!(
+            "One or more records have been rejected due to {} record errors in total, \
+             and only showing the first three errors at most: [{}]",
+            records.len(),
+            first.join(", ")
+        ))
     }
 
     /// The records to name in the answer (KIP-467); empty if the batch as a whole is refused.
@@ -203,11 +222,15 @@ impl RecordCause {
 }
 
 impl RecordFault {
+    fn shown(&self, topic: &str, partition: i32) -> String {
+        format!("RecordError(batchIndex={}, message='{}')", self.index, self.message(topic, partition))
+    }
+
     /// The text that Kafka gives for it.
     pub fn message(&self, topic: &str, partition: i32) -> String {
         match self.cause {
             RecordCause::NoKey => format!(
-                "Compacted topic cannot accept message without key in topic partition {topic}-{partition}."
+                "Compacted topic cannot accept message without key in topic partition {topic}-{partition}"
             ),
             RecordCause::Timestamp { timestamp, earliest, latest } => format!(
                 "Timestamp {timestamp} of message with offset {} is out of range. \

@@ -129,6 +129,15 @@ impl Header {
         self.last_offset().wrapping_add(1)
     }
 
+    /// The timestamp in ms of a record of this batch, by its delta.
+    #[inline]
+    pub fn record_timestamp(&self, delta: i64) -> i64 {
+        match self.attributes.append_time() {
+            true => self.max_timestamp,
+            false => self.base_timestamp.wrapping_add(delta),
+        }
+    }
+
     /// The idempotent producer, if it has one.
     pub fn producer(&self) -> Option<Producer> {
         (self.producer_id >= 0).then(|| Producer {
@@ -222,6 +231,12 @@ impl Attributes {
     #[must_use]
     pub fn with_delete_horizon(self, on: bool) -> Attributes {
         self.with(Self::DELETE_HORIZON, on)
+    }
+
+    /// The same without bits that have no meaning.
+    #[must_use]
+    pub(crate) fn known(self) -> Attributes {
+        Attributes(self.0 & 0x7f)
     }
 
     fn with(self, bit: i16, on: bool) -> Attributes {

@@ -12,14 +12,17 @@ mod cursor;
 mod fault;
 mod header;
 mod pack;
+mod recompress;
 mod records;
 mod snappy;
 mod stamp;
+mod stream;
+mod unpack;
 mod validate;
 mod view;
 
 pub use build::{BatchBuilder, BuildError, NewHeader};
-pub use codec::{Caps, Codec, Scratch};
+pub use codec::{Caps, Codec};
 pub use control::{ControlType, EndTxnMarker};
 pub use fault::{Class, Fault, Malformed, RecordCause, RecordFault};
 pub use header::{
@@ -28,5 +31,11 @@ pub use header::{
 };
 pub use records::{Headers, Record, RecordHeader, Records};
 pub use stamp::Stamp;
+pub use unpack::Scratch;
 pub use validate::{Facts, Origin, Rules, TimestampRule, ValidBatch};
-pub use view::{BatchView, Batches, RawBatch};
+pub use view::{BatchView, Batches, RawBatch, peek_transactional};
+
+#[cfg(test)]
+mod batch_test;
+#[cfg(test)]
+mod faults_test;

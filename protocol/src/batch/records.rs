@@ -6,10 +6,11 @@
 //! ```
 //! A negative length of key or value means null.
 
-use super::codec::{Caps, Scratch};
-use super::cursor::Cursor;
+use super::codec::Caps;
+use super::cursor::{Cursor, Feed};
 use super::fault::{Fault, Malformed};
 use super::header::{HEADER_BYTES, Header};
+use super::unpack::Scratch;
 use super::view::BatchView;
 use std::borrow::Cow;
 
@@ -47,45 +48,17 @@ impl<'a> Record<'a> {
     /// Reads the record at the head of `at` and proves all of it, headers too.
     #[inline]
     pub(crate) fn read(at: &mut Cursor<'a>) -> Result<Record<'a>, Malformed> {
-        let length = at.varint().ok_or(Malformed::Cut)?;
-        let length = usize::try_from(length).map_err(|_| Malformed::Length)?;
-        let mut body = Cursor(at.take(length).ok_or(Malformed::Cut)?);
-        let fields = Self::fields(&mut body).ok_or(Malformed::Cut)?;
-        let (timestamp_delta, offset_delta, key, value, header_count) = fields;
-        let header_bytes = body.0;
-        if header_count != 0 {
-            Self::skip_headers(&mut body, header_count)?;
-        }
-        if !body.0.is_empty() {
-            return Err(Malformed::Length);
-        }
-        let header_count = header_count.unsigned_abs();
-        Ok(Record { timestamp_delta, offset_delta, key, value, header_count, header_bytes })
-    }
-
-    #[inline]
-    #[expect(clippy::type_complexity, reason = "the fields in their order, for one caller")]
-    fn fields(body: &mut Cursor<'a>) -> Option<(i64, i32, Option<&'a [u8]>, Option<&'a [u8]>, i32)> {
-        let _attributes = body.i8()?;
-        let timestamp_delta = body.varlong()?;
-        let offset_delta = body.varint()?;
-        let key = nullable(body)?;
-        let value = nullable(body)?;
-        Some((timestamp_delta, offset_delta, key, value, body.varint()?))
-    }
-
-    fn skip_headers(body: &mut Cursor<'a>, count: i32) -> Result<(), Malformed> {
-        let count = usize::try_from(count).map_err(|_| Malformed::Headers)?;
-        if count > body.0.len() {
-            return Err(Malformed::Headers);
-        }
-        for _ in 0..count {
-            let key = body.varint().ok_or(Malformed::Cut)?;
-            let key = usize::try_from(key).map_err(|_| Malformed::HeaderKey)?;
-            body.take(key).ok_or(Malformed::Cut)?;
-            nullable(body).ok_or(Malformed::Cut)?;
-        }
-        Ok(())
+        let fields = Fields::read(at)?;
+        let length = usize::try_from(fields.header_bytes).unwrap_or_default();
+        let header_bytes = fields.headers_at.get(..length).unwrap_or_default();
+        Ok(Record {
+            timestamp_delta: fields.timestamp_delta,
+            offset_delta: fields.offset_delta,
+            key: fields.key,
+            value: fields.value,
+            header_count: fields.header_count.unsigned_abs(),
+            header_bytes,
+        })
     }
 
     /// The headers in order.
@@ -105,17 +78,73 @@ impl<'a> Record<'a> {
 
     /// Its timestamp in ms: the batch's append time, or its own.
     pub fn timestamp(&self, batch: &Header) -> i64 {
-        match batch.attributes.append_time() {
-            true => batch.max_timestamp,
-            false => batch.base_timestamp.wrapping_add(self.timestamp_delta),
-        }
+        batch.record_timestamp(self.timestamp_delta)
     }
 }
 
+/// The fields of one record, from wherever they come.
+pub(crate) struct Fields<F: Feed> {
+    pub(crate) timestamp_delta: i64,
+    pub(crate) offset_delta: i32,
+    pub(crate) key: Option<F::Span>,
+    value: Option<F::Span>,
+    header_count: i32,
+    /// What was left before the headers' first byte.
+    headers_at: F::Mark,
+    header_bytes: u64,
+}
+
+impl<F: Feed> Fields<F> {
+    /// Reads one record and proves that all its fields are there and fill exactly its length.
+    #[inline]
+    pub(crate) fn read(feed: &mut F) -> Result<Fields<F>, Malformed> {
+        let length = feed.varint().ok_or(Malformed::Cut)?;
+        let length = u64::try_from(length).map_err(|_| Malformed::Length)?;
+        let start = feed.left();
+        let mut fields = Self::before_headers(feed).ok_or(Malformed::Cut)?;
+        let headers_start = feed.left();
+        if fields.header_count != 0 {
+            skip_headers(feed, fields.header_count)?;
+        }
+        fields.header_bytes = headers_start.wrapping_sub(feed.left());
+        if start.wrapping_sub(feed.left()) != length {
+            return Err(Malformed::Length);
+        }
+        Ok(fields)
+    }
+
+    #[inline]
+    fn before_headers(feed: &mut F) -> Option<Fields<F>> {
+        let _attributes = feed.i8()?;
+        let timestamp_delta = feed.varlong()?;
+        let offset_delta = feed.varint()?;
+        let key = nullable(feed)?;
+        let value = nullable(feed)?;
+        let header_count = feed.varint()?;
+        let headers_at = feed.mark();
+        Some(Fields { timestamp_delta, offset_delta, key, value, header_count, headers_at, header_bytes: 0 })
+    }
+}
+
+fn skip_headers<F: Feed>(feed: &mut F, count: i32) -> Result<(), Malformed> {
+    let count = u64::try_from(count).map_err(|_| Malformed::Headers)?;
+    if count > feed.left() {
+        return Err(Malformed::Headers);
+    }
+    for _ in 0..count {
+        let key = feed.varint().ok_or(Malformed::Cut)?;
+        let key = usize::try_from(key).map_err(|_| Malformed::HeaderKey)?;
+        feed.span(key).ok_or(Malformed::Cut)?;
+        nullable(feed).ok_or(Malformed::Cut)?;
+    }
+    Ok(())
+}
+
+/// Length and bytes; `Some(None)` is null.
 #[inline]
-fn nullable<'a>(at: &mut Cursor<'a>) -> Option<Option<&'a [u8]>> {
-    match usize::try_from(at.varint()?) {
-        Ok(length) => at.take(length).map(Some),
+fn nullable<F: Feed>(feed: &mut F) -> Option<Option<F::Span>> {
+    match usize::try_from(feed.varint()?) {
+        Ok(length) => feed.span(length).map(Some),
         Err(_) => Some(None),
     }
 }

@@ -27,7 +27,7 @@ impl ValidBatch<'_> {
         let max_timestamp = stamp.append_time.unwrap_or(self.facts.max_timestamp);
         let retimed = attributes != header.attributes || max_timestamp != header.max_timestamp;
         if retimed {
-            header.attributes = attributes;
+            header.attributes = attributes.known();
             header.max_timestamp = max_timestamp;
         }
         self.facts.max_timestamp = max_timestamp;

@@ -1,10 +1,11 @@
 //! The checks that every batch passes before it is appended.
 
-use super::codec::{Caps, Codec, Scratch};
-use super::cursor::Cursor;
+use super::codec::{Caps, Codec};
+use super::cursor::{Cursor, Feed};
 use super::fault::{Fault, Malformed, RecordCause, RecordFault};
 use super::header::{HEADER_BYTES, Header, NO_TIMESTAMP};
-use super::records::Record;
+use super::records::Fields;
+use super::unpack::Scratch;
 use super::view::{BatchView, RawBatch, check_crc};
 
 /// Who appends.
@@ -115,17 +116,18 @@ fn check(header: &Header, bytes: &[u8], rules: &Rules, scratch: &mut Scratch) ->
     let codec = header.attributes.codec().ok_or(Fault::UnknownCodec)?;
     check_counts(header, rules.origin)?;
     let packed = bytes.get(HEADER_BYTES..).unwrap_or_default();
-    let plain = scratch.plain(codec, packed, rules.caps)?;
     let mut tally = Tally::new(header, rules, codec);
-    let mut at = Cursor(plain);
-    for index in 0..header.record_count {
-        let record = Record::read(&mut at).map_err(|what| Fault::Record { index, what })?;
-        tally.add(index, &record)?;
+    if codec == Codec::None {
+        let mut plain = Cursor(packed);
+        tally.add_all(&mut plain)?;
+        return tally.finish(plain.0.is_empty(), packed.len() as u64);
     }
-    if !at.0.is_empty() {
-        return Err(Fault::Record { index: header.record_count, what: Malformed::Trailing });
-    }
-    tally.finish(u64::try_from(plain.len()).unwrap_or(u64::MAX))
+    let mut stream = scratch.stream(codec, packed, rules.caps)?;
+    let walked = tally.add_all(&mut stream);
+    // That the stream broke explains why the record did.
+    let at_end = stream.finish()?;
+    walked?;
+    tally.finish(at_end, stream.plain_bytes())
 }
 
 /// The header alone.
@@ -145,8 +147,13 @@ fn check_counts(header: &Header, origin: Origin) -> Result<(), Fault> {
     if !agree {
         return Err(Fault::CountDiffers { count, last_offset_delta });
     }
-    if origin == Origin::Client && header.attributes.control() {
-        return Err(Fault::Control);
+    if origin == Origin::Client {
+        if header.attributes.control() {
+            return Err(Fault::Control);
+        }
+        if header.producer_id >= 0 && header.base_sequence < 0 {
+            return Err(Fault::Sequence(header.base_sequence));
+        }
     }
     Ok(())
 }
@@ -172,8 +179,16 @@ impl<'r> Tally<'r> {
         Tally { header: *header, rules, facts, next_delta: 0, refused: Vec::new() }
     }
 
+    fn add_all<F: Feed>(&mut self, feed: &mut F) -> Result<(), Fault> {
+        for index in 0..self.header.record_count {
+            let record = Fields::read(feed).map_err(|what| Fault::Record { index, what })?;
+            self.add(index, &record)?;
+        }
+        Ok(())
+    }
+
     #[inline]
-    fn add(&mut self, index: i32, record: &Record<'_>) -> Result<(), Fault> {
+    fn add<F: Feed>(&mut self, index: i32, record: &Fields<F>) -> Result<(), Fault> {
         let delta = record.offset_delta;
         let in_order = match self.rules.origin {
             Origin::Replica => delta >= self.next_delta && delta <= self.header.last_offset_delta,
@@ -183,9 +198,9 @@ impl<'r> Tally<'r> {
             return Err(Fault::Record { index, what: Malformed::Offset });
         }
         self.next_delta = delta.saturating_add(1);
-        let timestamp = record.timestamp(&self.header);
+        let timestamp = self.header.record_timestamp(record.timestamp_delta);
         if self.rules.origin != Origin::Replica
-            && let Some(cause) = self.refusal(record, timestamp)
+            && let Some(cause) = self.refusal(record.key.is_some(), timestamp)
         {
             self.refused.push(RecordFault { index, cause });
         }
@@ -197,8 +212,8 @@ impl<'r> Tally<'r> {
     }
 
     #[inline]
-    fn refusal(&self, record: &Record<'_>, timestamp: i64) -> Option<RecordCause> {
-        if self.rules.compacted && record.key.is_none() {
+    fn refusal(&self, has_key: bool, timestamp: i64) -> Option<RecordCause> {
+        if self.rules.compacted && !has_key {
             return Some(RecordCause::NoKey);
         }
         match self.rules.timestamps {
@@ -215,7 +230,10 @@ impl<'r> Tally<'r> {
         }
     }
 
-    fn finish(mut self, plain_bytes: u64) -> Result<Facts, Fault> {
+    fn finish(mut self, at_end: bool, plain_bytes: u64) -> Result<Facts, Fault> {
+        if !at_end {
+            return Err(Fault::Record { index: self.header.record_count, what: Malformed::Trailing });
+        }
         if !self.refused.is_empty() {
             return Err(Fault::Records(self.refused));
         }

@@ -2,7 +2,9 @@
 
 use super::cursor::Cursor;
 use super::fault::Fault;
-use super::header::{CRC_AT, HEADER_BYTES, Header, MAGIC, OVERHEAD_BYTES, PREFIX_BYTES};
+use super::header::{
+    ATTRIBUTES_AT, Attributes, CRC_AT, HEADER_BYTES, Header, MAGIC, OVERHEAD_BYTES, PREFIX_BYTES,
+};
 
 /// Kafka's least value of a length field: that of an empty record of magic 0.
 const LEAST_LENGTH: i32 = 14;
@@ -160,3 +162,16 @@ impl Prefix {
 }
 
 const _: () = assert!(CRC_AT + 4 < HEADER_BYTES);
+
+/// Kafka looks at the first batch of every partition before anything else: is it part of a transaction?
+///
+/// A fault here fails the request as a whole, with the fault's own text as every partition's message.
+pub fn peek_transactional(records: &[u8]) -> Result<bool, Fault> {
+    match Prefix::read(records)? {
+        Some(prefix) if prefix.magic == MAGIC && prefix.total_bytes <= records.len() => {
+            let attributes = records.get(ATTRIBUTES_AT..).and_then(|at| Cursor(at).i16()).unwrap_or_default();
+            Ok(Attributes(attributes).transactional())
+        }
+        _ => Ok(false),
+    }
+}
