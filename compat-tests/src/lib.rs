@@ -1,1 +1,11 @@
 //! Stock clients and the official tools against a running broker.
+//!
+//! The nouns: a [`Broker`] is a process with a data directory that a test starts, kills and starts again; by default it
+//! is Barnabas, with `COMPAT_BROKER=reference` it is Apache Kafka. A [`Suite`] may be left out by name, and says what it
+//! needs of the machine.
+
+pub mod broker;
+pub mod suite;
+
+pub use broker::Broker;
+pub use suite::Suite;

@@ -1,0 +1,229 @@
+//! A broker process with a data directory of its own.
+
+use std::fs::File;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU16, Ordering};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
+
+use crate::suite;
+
+/// How long a broker may take to start or to stop.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What every broker of the tests is told besides its place.
+const SETTINGS: &[(&str, &str)] = &[
+    ("group.initial.rebalance.delay.ms", "500"),
+    ("offsets.topic.replication.factor", "1"),
+    ("transaction.state.log.replication.factor", "1"),
+    ("transaction.state.log.min.isr", "1"),
+    ("share.coordinator.state.topic.replication.factor", "1"),
+    ("share.coordinator.state.topic.min.isr", "1"),
+];
+
+/// One running broker. It is killed when dropped, its directory with it unless the test fails.
+#[derive(Debug)]
+pub struct Broker {
+    directory: Option<TempDir>,
+    port: u16,
+    process: Option<Child>,
+}
+
+impl Broker {
+    /// Starts a broker with an empty data directory and waits until it answers.
+    pub fn start() -> Broker {
+        let directory = tempfile::Builder::new().prefix("compat-").tempdir();
+        let directory = directory.unwrap_or_else(|e| fail(&format!("no temporary directory: {e}")));
+        let mut broker = Broker { directory: Some(directory), port: free_port(), process: None };
+        broker.write_settings().unwrap_or_else(|e| fail(&format!("the settings cannot be written: {e}")));
+        broker.launch();
+        broker
+    }
+
+    /// `host:port` for clients; the same after a restart.
+    pub fn bootstrap(&self) -> String {
+        format!("127.0.0.1:{}", self.port)
+    }
+
+    /// The directory that holds everything of this broker.
+    pub fn directory(&self) -> &Path {
+        self.directory.as_ref().map_or(Path::new(""), |directory| directory.path())
+    }
+
+    /// Its `log.dirs`.
+    pub fn data(&self) -> PathBuf {
+        self.directory().join("data")
+    }
+
+    /// Whether this is Apache Kafka, to see that a test itself is right.
+    pub fn is_reference() -> bool {
+        std::env::var("COMPAT_BROKER").is_ok_and(|broker| broker == "reference")
+    }
+
+    /// `kill -9`: no goodbye, nothing flushed.
+    pub fn kill(&mut self) {
+        if let Some(mut process) = self.process.take() {
+            let killed = process.kill().and_then(|()| process.wait());
+            killed.unwrap_or_else(|e| fail(&format!("the broker cannot be killed: {e}")));
+        }
+    }
+
+    /// Asks it to stop (SIGTERM) and waits until it has.
+    pub fn stop(&mut self) {
+        let Some(mut process) = self.process.take() else { return };
+        let pid = i32::try_from(process.id()).ok().and_then(Pid::from_raw);
+        let asked = pid.map(|pid| kill_process(pid, Signal::TERM));
+        assert!(matches!(asked, Some(Ok(()))), "the broker cannot be signalled");
+        let end = Instant::now() + PATIENCE;
+        while matches!(process.try_wait(), Ok(None)) {
+            if Instant::now() > end {
+                let _ = process.kill();
+                fail(&format!("the broker does not stop\n{}", self.log()));
+            }
+            pause();
+        }
+    }
+
+    /// Starts it again on the same directory and port.
+    pub fn restart(&mut self) {
+        self.kill();
+        self.launch();
+    }
+
+    /// What the broker logged.
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(self.directory().join("broker.log")).unwrap_or_default()
+    }
+
+    /// Resident memory in bytes.
+    pub fn resident(&self) -> u64 {
+        let pid = self.process.as_ref().map_or(0, Child::id);
+        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+        kib.unwrap_or_default().saturating_mul(1024)
+    }
+
+    fn launch(&mut self) {
+        let log = File::options().create(true).append(true).open(self.directory().join("broker.log"));
+        let log = log.unwrap_or_else(|e| fail(&format!("no log file: {e}")));
+        let mut command = if Broker::is_reference() { self.reference() } else { self.barnabas() };
+        let streams = log.try_clone().map(|errors| (log, errors));
+        let (output, errors) = streams.unwrap_or_else(|e| fail(&format!("no log file: {e}")));
+        command.stdin(Stdio::null()).stdout(output).stderr(errors);
+        let process = command.spawn();
+        self.process = Some(process.unwrap_or_else(|e| fail(&format!("{command:?} does not start: {e}"))));
+        self.wait_until_it_answers();
+    }
+
+    fn barnabas(&self) -> Command {
+        let binary = suite::binaries().join("barnabas");
+        assert!(
+            binary.exists(),
+            "{} is missing: cargo build with the profile of the tests",
+            binary.display()
+        );
+        let mut command = Command::new(binary);
+        command.arg("server").arg(self.directory().join("server.properties"));
+        command
+    }
+
+    fn reference(&self) -> Command {
+        let classpath = Command::new(suite::home().join("kafka")).arg("classpath").output();
+        let classpath = classpath.unwrap_or_else(|e| fail(&format!("the reference cannot be had: {e}")));
+        let classpath = String::from_utf8_lossy(&classpath.stdout).trim().to_owned();
+        let settings = self.directory().join("server.properties");
+        if !self.data().join("meta.properties").exists() {
+            let format = Command::new("java")
+                .args([
+                    "-cp",
+                    &classpath,
+                    "kafka.tools.StorageTool",
+                    "format",
+                    "-t",
+                    "MkU3OEVBNTcwNTJENDM2Qg",
+                    "-c",
+                ])
+                .arg(&settings)
+                .output();
+            assert!(
+                format.is_ok_and(|out| out.status.success()),
+                "the reference's storage cannot be formatted"
+            );
+        }
+        let mut command = Command::new("java");
+        command.args(["-Xms512m", "-Xmx512m", "-cp", &classpath, "kafka.Kafka"]).arg(settings);
+        command
+    }
+
+    fn write_settings(&self) -> io::Result<()> {
+        std::fs::create_dir_all(self.data())?;
+        let (port, controller) = (self.port, self.port.saturating_add(1));
+        let mut text = format!(
+            "process.roles=broker,controller\nnode.id=1\ncontroller.quorum.voters=1@127.0.0.1:{controller}\n\
+             listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}\n\
+             advertised.listeners=PLAINTEXT://127.0.0.1:{port}\ncontroller.listener.names=CONTROLLER\n\
+             log.dirs={}\n",
+            self.data().display()
+        );
+        for (key, value) in SETTINGS {
+            text.push_str(&format!("{key}={value}\n"));
+        }
+        File::create(self.directory().join("server.properties"))?.write_all_at(text.as_bytes(), 0)
+    }
+
+    fn wait_until_it_answers(&mut self) {
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, self.port));
+        let end = Instant::now() + PATIENCE;
+        while TcpStream::connect(address).is_err() {
+            let ended = self.process.as_mut().and_then(|process| process.try_wait().ok().flatten());
+            if ended.is_some() || Instant::now() > end {
+                fail(&format!("the broker does not listen on {address} ({ended:?})\n{}", self.log()));
+            }
+            pause();
+        }
+    }
+}
+
+impl Drop for Broker {
+    fn drop(&mut self) {
+        if let Some(mut process) = self.process.take() {
+            let _ = process.kill();
+            let _ = process.wait();
+        }
+        if std::thread::panicking() {
+            let kept = self.directory.take().map(TempDir::keep);
+            eprintln!("the broker's directory is kept: {}", kept.unwrap_or_default().display());
+        }
+    }
+}
+
+/// Two neighbouring ports that nobody listens on, below those that the system gives to clients.
+fn free_port() -> u16 {
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    let start = u16::try_from(std::process::id() % 4000).unwrap_or_default();
+    loop {
+        let step = NEXT.fetch_add(1, Ordering::Relaxed);
+        let port = 20_000 + (start + step) % 4000 * 2;
+        if [port, port + 1].iter().all(|port| TcpListener::bind((Ipv4Addr::LOCALHOST, *port)).is_ok()) {
+            return port;
+        }
+    }
+}
+
+/// The pace of looking again.
+fn pause() {
+    std::thread::sleep(Duration::from_millis(5));
+}
+
+/// A broker that cannot be had fails the test that wants it.
+#[expect(clippy::panic, reason = "only tests call this")]
+fn fail(why: &str) -> ! {
+    panic!("{why}")
+}

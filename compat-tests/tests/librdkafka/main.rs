@@ -1,0 +1,7 @@
+//! Applications on librdkafka against a running broker.
+
+mod admin;
+mod app;
+mod groups;
+mod positions;
+mod produce;
