@@ -2,16 +2,27 @@
 //! handler is not in it.
 
 mod api_versions;
+mod delete_groups;
 mod delete_records;
+mod describe_groups;
 mod describe_log_dirs;
 mod error;
 mod fetch;
+mod group;
 mod handler;
+mod heartbeat;
+mod join_group;
+mod leave_group;
+mod list_groups;
 mod list_offsets;
+mod offset_commit;
+mod offset_delete;
+mod offset_fetch;
 mod offset_for_leader_epoch;
 mod out;
 mod produce;
 mod rooms;
+mod sync_group;
 
 use std::ops::RangeInclusive;
 
@@ -38,10 +49,20 @@ pub const TABLE: &[Row] = &[
     Row { key: ApiKey::Produce, versions: 0..=13, start: produce::start },
     Row { key: ApiKey::Fetch, versions: 4..=18, start: fetch::start },
     Row { key: ApiKey::ListOffsets, versions: 1..=11, start: list_offsets::start },
+    Row { key: ApiKey::OffsetCommit, versions: 2..=10, start: offset_commit::start },
+    Row { key: ApiKey::OffsetFetch, versions: 1..=10, start: offset_fetch::start },
+    Row { key: ApiKey::JoinGroup, versions: 0..=9, start: join_group::start },
+    Row { key: ApiKey::Heartbeat, versions: 0..=4, start: heartbeat::start },
+    Row { key: ApiKey::LeaveGroup, versions: 0..=5, start: leave_group::start },
+    Row { key: ApiKey::SyncGroup, versions: 0..=5, start: sync_group::start },
+    Row { key: ApiKey::DescribeGroups, versions: 0..=6, start: describe_groups::start },
+    Row { key: ApiKey::ListGroups, versions: 0..=5, start: list_groups::start },
     Row { key: ApiKey::ApiVersions, versions: 0..=5, start: api_versions::start },
     Row { key: ApiKey::DeleteRecords, versions: 0..=2, start: delete_records::start },
     Row { key: ApiKey::OffsetForLeaderEpoch, versions: 2..=4, start: offset_for_leader_epoch::start },
     Row { key: ApiKey::DescribeLogDirs, versions: 1..=5, start: describe_log_dirs::start },
+    Row { key: ApiKey::DeleteGroups, versions: 0..=3, start: delete_groups::start },
+    Row { key: ApiKey::OffsetDelete, versions: 0..=0, start: offset_delete::start },
 ];
 
 /// The handler of an API.

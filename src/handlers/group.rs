@@ -1,0 +1,145 @@
+//! What the handlers of groups share: error codes, and answers that come now or later.
+
+use std::future::Future;
+use std::net::IpAddr;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use barnabas_protocol::ErrorCode;
+use tokio::sync::oneshot;
+
+use super::{Answer, Ctx, Operation, Out, Outcome, Resource, Ticket, when};
+use crate::coordinator::{Answer as Asked, GroupError, Reply, Response, Unavailable};
+
+/// What a shard said, or why it did not.
+pub type Said = Result<Response, GroupError>;
+
+/// Kafka's code for a refusal.
+pub fn code(error: GroupError) -> ErrorCode {
+    match error {
+        GroupError::NotAvailable => ErrorCode::CoordinatorNotAvailable,
+        GroupError::NotCoordinator => ErrorCode::NotCoordinator,
+        GroupError::Loading => ErrorCode::CoordinatorLoadInProgress,
+        GroupError::InvalidGroupId => ErrorCode::InvalidGroupId,
+        GroupError::UnknownMember => ErrorCode::UnknownMemberId,
+        GroupError::IllegalGeneration => ErrorCode::IllegalGeneration,
+        GroupError::InconsistentProtocol => ErrorCode::InconsistentGroupProtocol,
+        GroupError::InvalidSessionTimeout => ErrorCode::InvalidSessionTimeout,
+        GroupError::RebalanceInProgress => ErrorCode::RebalanceInProgress,
+        GroupError::MemberIdRequired => ErrorCode::MemberIdRequired,
+        GroupError::FencedInstance => ErrorCode::FencedInstanceId,
+        GroupError::GroupFull => ErrorCode::GroupMaxSizeReached,
+        GroupError::NonEmptyGroup => ErrorCode::NonEmptyGroup,
+        GroupError::GroupIdNotFound => ErrorCode::GroupIdNotFound,
+        GroupError::SubscribedToTopic => ErrorCode::GroupSubscribedToTopic,
+        GroupError::MetadataTooLarge => ErrorCode::OffsetMetadataTooLarge,
+        GroupError::UnstableOffset => ErrorCode::UnstableOffsetCommit,
+        GroupError::RecordsTooLarge => ErrorCode::UnknownServerError,
+    }
+}
+
+/// The code of an optional refusal.
+pub fn code_of(error: Option<GroupError>) -> i16 {
+    error.map_or(ErrorCode::None, code).code()
+}
+
+/// May the principal do this to the group?
+pub fn may(ctx: &Ctx<'_>, operation: Operation, group: &str) -> bool {
+    ctx.authorize(operation, Resource::Group(group))
+}
+
+/// Goes on with a shard's answer, now or when it comes.
+pub fn then<F>(asked: Asked<Response>, ctx: &Ctx<'_>, out: &mut Out, go_on: F) -> Answer
+where
+    F: FnOnce(Said, &Ctx<'_>, &mut Out) -> Answer + Send + 'static,
+{
+    match asked {
+        Asked::Ready(reply) => go_on(reply.map_err(GroupError::from), ctx, out),
+        Asked::Pending(receiver) => when(receiver, move |reply: Reply<Response>, ctx, out| {
+            go_on(reply.map_err(GroupError::from), ctx, out)
+        }),
+    }
+}
+
+/// Goes on when all shards have answered; their answers are in the order of the questions.
+pub fn then_all<F>(asked: Vec<Asked<Response>>, ctx: &Ctx<'_>, out: &mut Out, go_on: F) -> Answer
+where
+    F: FnOnce(Vec<Said>, &Ctx<'_>, &mut Out) -> Answer + Send + 'static,
+{
+    let parts: Vec<Part> = asked.into_iter().map(Part::from).collect();
+    let all = Box::new(All { parts, go_on });
+    if all.parts.iter().all(|part| matches!(part, Part::Here(_))) {
+        return all.finish(ctx, out);
+    }
+    Ok(Outcome::Parked(all))
+}
+
+enum Part {
+    Here(Said),
+    Coming(oneshot::Receiver<Reply<Response>>),
+}
+
+impl From<Asked<Response>> for Part {
+    fn from(asked: Asked<Response>) -> Part {
+        match asked {
+            Asked::Ready(reply) => Part::Here(reply.map_err(GroupError::from)),
+            Asked::Pending(receiver) => Part::Coming(receiver),
+        }
+    }
+}
+
+struct All<F> {
+    parts: Vec<Part>,
+    go_on: F,
+}
+
+impl<F> Ticket for All<F>
+where
+    F: FnOnce(Vec<Said>, &Ctx<'_>, &mut Out) -> Answer + Send,
+{
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        for part in &mut self.parts {
+            if let Part::Coming(receiver) = part {
+                match Pin::new(receiver).poll(cx) {
+                    Poll::Pending => return Poll::Pending,
+                    Poll::Ready(reply) => {
+                        let reply = reply.unwrap_or(Err(Unavailable::Lost));
+                        *part = Part::Here(reply.map_err(GroupError::from));
+                    }
+                }
+            }
+        }
+        Poll::Ready(())
+    }
+
+    fn finish(self: Box<Self>, ctx: &Ctx<'_>, out: &mut Out) -> Answer {
+        let said = self.parts.into_iter().map(|part| match part {
+            Part::Here(said) => said,
+            // The broker stops before everybody has answered.
+            Part::Coming(_) => Err(GroupError::NotAvailable),
+        });
+        (self.go_on)(said.collect(), ctx, out)
+    }
+}
+
+/// An address as Java prints it: `/127.0.0.1`, and IPv6 without abbreviations.
+pub fn java_address(address: IpAddr) -> String {
+    match address {
+        IpAddr::V4(v4) => format!("/{v4}"),
+        IpAddr::V6(v6) => {
+            let parts: Vec<String> = v6.segments().iter().map(|part| format!("{part:x}")).collect();
+            format!("/{}", parts.join(":"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_javas() {
+        assert_eq!(java_address("127.0.0.1".parse().unwrap()), "/127.0.0.1");
+        assert_eq!(java_address("::1".parse().unwrap()), "/0:0:0:0:0:0:0:1");
+    }
+}
