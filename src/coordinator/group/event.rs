@@ -201,4 +201,6 @@ pub enum TimerKey {
     Sync(GroupId),
     /// Time to look for expired offsets.
     Retention,
+    /// More offsets of deleted topics are left.
+    GoneTopics,
 }

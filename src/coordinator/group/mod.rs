@@ -4,11 +4,12 @@
 //! members and who waits. A group exists if `Soft` has it: it is made by a first join or commit, and ends by
 //! DeleteGroups or when its last offset has expired. One file per verb.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::clock::Now;
 use crate::coordinator::machine::{Machine, Output};
+use crate::ids::TopicName;
 
 pub mod apply;
 pub mod classic;
@@ -25,6 +26,8 @@ pub mod response;
 mod retention;
 mod settings;
 mod subscription;
+#[cfg(test)]
+mod tests;
 
 pub use apply::Hard;
 pub use classic::state::ClassicGroup;
@@ -69,6 +72,8 @@ impl Kind {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Soft {
     groups: BTreeMap<GroupId, ClassicGroup>,
+    /// Deleted topics whose offsets are on their way out.
+    gone_topics: BTreeSet<TopicName>,
 }
 
 impl Soft {
@@ -156,7 +161,8 @@ impl Machine for GroupMachine {
             Event::Timer(TimerKey::Join(group)) => classic::rebalance::join_time_is_up(cx, soft, &group),
             Event::Timer(TimerKey::Sync(group)) => classic::expire::unsynced(cx, soft, &group),
             Event::Timer(TimerKey::Retention) => retention::expire(cx, soft),
-            Event::TopicsDeleted(topics) => offsets::delete::forget_topics(cx, &topics),
+            Event::Timer(TimerKey::GoneTopics) => offsets::delete::forget_topics(cx, soft, Vec::new()),
+            Event::TopicsDeleted(topics) => offsets::delete::forget_topics(cx, soft, topics),
         }
     }
 

@@ -1,11 +1,13 @@
 //! OffsetDelete, and offsets of topics that are gone.
 
+use std::collections::BTreeSet;
+
 use tracing::info;
 
 use crate::coordinator::group::classic::state::State;
 use crate::coordinator::group::delete::tombstone;
 use crate::coordinator::group::event::DeleteOffsets;
-use crate::coordinator::group::{GroupError, Soft, Step};
+use crate::coordinator::group::{GroupError, GroupId, Soft, Step, TimerKey};
 use crate::ids::TopicName;
 
 /// Deletes offsets of topics that no member reads; returns the positions of topics that are read.
@@ -35,24 +37,40 @@ pub(in crate::coordinator::group) fn delete(
 }
 
 /// Topics have been deleted: what was committed for them must not meet a new topic of the same name.
-pub(in crate::coordinator::group) fn forget_topics(cx: &mut Step<'_>, topics: &[TopicName]) {
-    let groups: std::collections::BTreeSet<_> = cx.hard.groups_with_offsets().cloned().collect();
-    let before = cx.out.records.len();
-    for group in &groups {
-        for (topic, partitions) in cx.hard.offsets(group).filter(|(topic, _)| topics.contains(topic)) {
-            for (partition, _) in partitions {
-                cx.out.record(tombstone(group, topic, partition));
+pub(in crate::coordinator::group) fn forget_topics(
+    cx: &mut Step<'_>,
+    soft: &mut Soft,
+    topics: Vec<TopicName>,
+) {
+    soft.gone_topics.extend(topics);
+    // What does not fit into a batch follows at once.
+    let (mut room, mut offsets, mut full) = (cx.settings.max_batch_bytes, 0_usize, false);
+    let groups: BTreeSet<GroupId> = cx.hard.groups_with_offsets().cloned().collect();
+    let gone = &soft.gone_topics;
+    'all: for group in &groups {
+        let committed = cx.hard.offsets(group).filter(|(topic, _)| gone.contains(*topic));
+        let committed = committed.flat_map(|(topic, partitions)| partitions.map(move |(p, _)| (topic, p)));
+        let pending = cx.hard.pending(group).map(|(topic, partition)| (topic, *partition));
+        let only_pending = pending.filter(|(topic, partition)| {
+            gone.contains(*topic) && cx.hard.offset(group, topic, *partition).is_none()
+        });
+        for (topic, partition) in committed.chain(only_pending) {
+            let record = tombstone(group, topic, partition);
+            if record.size() > room {
+                full = true;
+                break 'all;
             }
-        }
-        let pending = cx.hard.pending(group).filter(|(topic, _)| topics.contains(topic));
-        for (topic, partition) in pending {
-            if cx.hard.offset(group, topic, *partition).is_none() {
-                cx.out.record(tombstone(group, topic, *partition));
-            }
+            room -= record.size();
+            offsets += 1;
+            cx.out.records.push(record);
         }
     }
-    let offsets = cx.out.records.len() - before;
     if offsets > 0 {
         info!(offsets, "offsets of deleted topics removed");
+    }
+    if full {
+        cx.out.arm(TimerKey::GoneTopics, cx.now.mono_ms);
+    } else {
+        soft.gone_topics.clear();
     }
 }
