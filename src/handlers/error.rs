@@ -15,6 +15,7 @@ pub fn partition(error: &PartitionError) -> ErrorCode {
         PartitionError::FencedLeaderEpoch { .. } => ErrorCode::FencedLeaderEpoch,
         PartitionError::UnknownLeaderEpoch { .. } => ErrorCode::UnknownLeaderEpoch,
         PartitionError::Offline => ErrorCode::KafkaStorageError,
+        PartitionError::Corrupt => ErrorCode::CorruptMessage,
         PartitionError::NotEnoughReplicas => ErrorCode::NotEnoughReplicas,
         PartitionError::OffsetOutOfRange { .. } => ErrorCode::OffsetOutOfRange,
         PartitionError::Append(error) => append(error),

@@ -37,6 +37,9 @@ pub enum PartitionError {
     /// The log refused the batch.
     #[error(transparent)]
     Append(AppendError),
+    /// What the log holds there is not a batch.
+    #[error("the log is corrupt")]
+    Corrupt,
     /// The offset lies outside the log.
     #[error("offset {offset} is not within {start} to {end}")]
     OffsetOutOfRange {
@@ -56,6 +59,7 @@ impl PartitionError {
             ReadError::OutOfRange { offset, start, end } => {
                 PartitionError::OffsetOutOfRange { offset: *offset, start: *start, end: *end }
             }
+            ReadError::Corrupt { .. } => PartitionError::Corrupt,
             ReadError::Storage(_) => PartitionError::Offline,
         }
     }

@@ -1,112 +1,252 @@
 //! The one writer of a log.
-#![allow(clippy::unimplemented, missing_docs, unused_variables, reason = "signatures first, bodies follow")]
 
+use std::io;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
-use super::{AppendError, Log, StorageError};
+use barnabas_protocol::batch::{BatchView, Caps, Origin, Producer, Scratch, Stamp, ValidBatch};
+
+use super::active::{Active, Incoming};
+use super::leader_epochs::{self, LeaderEpochs};
+use super::log::{Log, Segments};
+use super::producers::{self, Marker, Producers};
+use super::segment::Segment;
+use super::{AppendError, Appended, StorageError};
 use crate::clock::Now;
 
 /// The one writer of a log.
+///
+/// After an error of type [`StorageError`] the log refuses everything: nobody knows what is in its files.
 #[derive(Debug)]
-pub struct Appender {}
-
-/// Where a batch is in the log now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Appended {
-    /// Of its first record.
-    pub first_offset: i64,
-    /// Of its last record.
-    pub last_offset: i64,
-    /// What the answer gives as log append time: the broker's time with `LogAppendTime`, the first copy's timestamp
-    /// if it is a duplicate, else -1.
-    pub append_time: i64,
-    /// It was there already; nothing was written.
-    pub duplicate: bool,
-    /// A segment was sealed: [`Log::flush_sealed`] is due, on a blocking thread.
-    pub rolled: bool,
-}
-
-/// What retention took away.
-#[derive(Debug, Default)]
-pub struct Retained {
-    /// Segments that are no longer in the log.
-    pub segments: u32,
-    /// Their bytes.
-    pub bytes: u64,
-    /// To be run later.
-    pub removal: Option<Removal>,
-}
-
-/// Files named `.deleted` that are to be removed after `file.delete.delay.ms`.
-#[derive(Debug)]
-pub struct Removal {}
-
-impl Removal {
-    /// How long to wait, ms.
-    pub fn delay_ms(&self) -> u64 {
-        unimplemented!()
-    }
-
-    /// Removes the files. Blocks.
-    pub fn run(self) -> Result<(), StorageError> {
-        unimplemented!()
-    }
+pub struct Appender {
+    pub(super) log: Arc<Log>,
+    pub(super) active: Active,
+    pub(super) producers: Producers,
+    pub(super) producer_expiry_ms: i64,
+    pub(super) jitter_seed: u64,
+    /// Of the last append; -1 before the first.
+    pub(super) leader_epoch: i32,
 }
 
 impl Appender {
     /// What is shared with readers.
     pub fn log(&self) -> &Arc<Log> {
-        unimplemented!()
+        &self.log
     }
 
-    // pub fn append(&mut self, batch: &mut ValidBatch<'_>, leader_epoch: i32, origin: Origin, now: Now)
-    //     -> Result<Appended, AppendError>
-    // One call for clients and for internal writers: checks idempotence (clients), stamps, one write, publishes.
-
-    /// Appends one checked batch: deduplicates, assigns offsets, writes once, publishes.
+    /// Appends a batch: checks what its producer wrote before, stamps it in place, writes it at once from where it
+    /// is, and lets readers see it.
+    ///
+    /// Clients' sequences are checked, coordinators' only by epoch. `Origin::Replica` is not for here.
     pub fn append(
         &mut self,
-        batch: barnabas_protocol::batch::ValidBatch<'_>,
-        epoch: i32,
-        origin: barnabas_protocol::batch::Origin,
+        mut batch: ValidBatch<'_>,
+        leader_epoch: i32,
+        origin: Origin,
         now: Now,
-    ) -> Result<Appended, super::AppendError> {
-        unimplemented!()
+    ) -> Result<Appended, AppendError> {
+        self.log.usable()?;
+        let config = self.log.config.load();
+        let header = *batch.header();
+        let producer = header.producer();
+        let marker = if header.attributes.control() { marker_of(batch.bytes()) } else { None };
+        if let Some(producer) = &producer
+            && let Some(known) = self.check(producer, marker, origin)?
+        {
+            return Ok(Appended { rolled: false, ..known });
+        }
+        let bytes = batch.bytes().len();
+        if bytes as u64 > u64::from(config.segment_bytes) {
+            return Err(AppendError::LargerThanSegment { bytes, segment_bytes: config.segment_bytes });
+        }
+        let first_offset = self.log.end_offset();
+        let append_time = config.append_time.then_some(now.wall_ms);
+        let incoming = Incoming {
+            bytes: bytes as u64,
+            largest_timestamp: append_time.unwrap_or(batch.facts().max_timestamp),
+            last_offset: first_offset.saturating_add(i64::from(header.last_offset_delta)),
+        };
+        let rolled = self.active.must_roll(&config, &incoming, self.jitter_ms(config.segment_jitter_ms), now);
+        if rolled {
+            self.roll(now)?;
+        }
+        if leader_epoch > self.leader_epoch {
+            self.begin_epoch(leader_epoch)?;
+        }
+        batch.stamp(&Stamp { base_offset: first_offset, leader_epoch, append_time });
+        let written = self.active.write(self.log.disk.as_ref(), batch.bytes(), &config);
+        self.or_poison("append to", written)?;
+        if first_offset == self.log.recovery_point() {
+            self.log.unflushed_since_ms.store(now.mono_ms, Ordering::Relaxed);
+        }
+        self.active.note(batch.header(), config.index_interval_bytes);
+        if let Some(producer) = &producer {
+            self.apply(&batch, producer, marker)?;
+        }
+        self.publish(incoming.last_offset.saturating_add(1));
+        let unflushed = self.log.end_offset().saturating_sub(self.log.recovery_point());
+        if unflushed >= config.flush_messages {
+            self.log.flush()?;
+        }
+        let append_time = append_time.unwrap_or(-1);
+        let last_offset = incoming.last_offset;
+        Ok(Appended { first_offset, last_offset, append_time, duplicate: false, rolled })
+    }
+
+    fn check(
+        &self,
+        producer: &Producer,
+        marker: Option<Marker>,
+        origin: Origin,
+    ) -> Result<Option<Appended>, AppendError> {
+        if let Some(marker) = marker {
+            self.producers.check_marker(producer, marker, origin)?;
+            return Ok(None);
+        }
+        let known = self.producers.check(producer, origin)?;
+        Ok(known.map(|known| Appended {
+            first_offset: known.first_offset(),
+            last_offset: known.last_offset,
+            append_time: known.timestamp,
+            duplicate: true,
+            rolled: false,
+        }))
+    }
+
+    fn apply(
+        &mut self,
+        batch: &ValidBatch<'_>,
+        producer: &Producer,
+        marker: Option<Marker>,
+    ) -> Result<(), StorageError> {
+        let Some(marker) = marker else {
+            self.producers.apply(batch.header(), producer);
+            return Ok(());
+        };
+        match self.producers.apply_marker(batch.header(), producer, marker) {
+            Some(aborted) => {
+                let noted = self.active.segment.aborted.append(self.log.disk.as_ref(), aborted);
+                self.or_poison("append to the transaction index of", noted)
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Lets readers see what opening found.
+    pub(super) fn publish_opened(&mut self) {
+        self.publish(self.log.end_offset());
+    }
+
+    /// Readers see everything up to `end` from now on.
+    fn publish(&self, end: i64) {
+        let log = &self.log;
+        self.active.publish();
+        log.boundaries.push(end, self.active.segment.base, self.active.bytes);
+        log.unstable.store(self.producers.first_open().unwrap_or(i64::MAX), Ordering::Release);
+        log.end.store(end, Ordering::Release);
     }
 
     /// A new leader epoch begins at the log's end.
     pub fn begin_epoch(&mut self, epoch: i32) -> Result<(), StorageError> {
-        unimplemented!()
+        self.log.usable()?;
+        let mut epochs = LeaderEpochs::clone(&self.log.epochs.load());
+        if epochs.assign(epoch, self.log.end_offset()) {
+            self.store_epochs(epochs)?;
+        }
+        self.leader_epoch = epoch;
+        Ok(())
+    }
+
+    pub(super) fn store_epochs(&self, epochs: LeaderEpochs) -> Result<(), StorageError> {
+        let written = epochs.write(self.log.disk.as_ref(), &self.log.dir.join(leader_epochs::FILE));
+        if written.is_err() {
+            self.log.poison();
+        }
+        self.log.epochs.store(Arc::new(epochs));
+        written
     }
 
     /// Seals the active segment and starts a new one, unless it is empty.
     pub fn roll(&mut self, now: Now) -> Result<(), StorageError> {
-        unimplemented!()
-    }
-
-    /// Removes every batch that has a record at or above `offset`.
-    pub fn truncate_to(&mut self, offset: i64) -> Result<(), StorageError> {
-        unimplemented!()
-    }
-
-    /// Nothing below `offset` is readable from now on (DeleteRecords). Whole segments go with the next retention.
-    pub fn advance_log_start(&mut self, offset: i64) -> Result<(), StorageError> {
-        unimplemented!()
-    }
-
-    /// Takes away whole segments that are too old, too much, or below the log's start; nothing at or above the
-    /// high watermark.
-    pub fn retention(&mut self, high_watermark: i64, now: Now) -> Result<Retained, StorageError> {
-        unimplemented!()
+        self.log.usable()?;
+        if self.active.bytes == 0 {
+            return Ok(());
+        }
+        let log = Arc::clone(&self.log);
+        let disk = log.disk.as_ref();
+        let finished = self.active.finish(disk, false);
+        self.or_poison("seal a segment of", finished)?;
+        let base = log.end_offset();
+        let snapshot = log.dir.join(producers::file_name(base));
+        if let Err(error) = producers::write(disk, &snapshot, &self.producers, false) {
+            log.poison();
+            return Err(error);
+        }
+        let next = Arc::new(Segment::new(Arc::clone(&log.dir), base, 0, 0, 0));
+        self.or_poison("start a segment of", next.create(disk))?;
+        log.new_names.store(true, Ordering::Release);
+        let mut segments = Segments::clone(&log.segments.load());
+        segments.pop();
+        segments.push(Arc::new(self.active.segment.sealed()));
+        segments.push(Arc::clone(&next));
+        log.segments.store(Arc::new(segments));
+        self.active = Active::new(next, now);
+        Ok(())
     }
 
     /// Forgets producers that have been silent for `producer.id.expiration.ms`.
     pub fn expire_producers(&mut self, now: Now) {
-        unimplemented!()
+        self.producers.expire(now.wall_ms.saturating_sub(self.producer_expiry_ms));
     }
 
-    /// Flushes, trims and writes the producer snapshot, for an orderly stop.
-    pub fn close_clean(self) -> Result<(), StorageError> {
-        unimplemented!()
+    /// Flushes everything and writes what makes the next start quick, for an orderly stop. Blocks.
+    pub fn close_clean(mut self) -> Result<(), StorageError> {
+        self.log.usable()?;
+        let log = Arc::clone(&self.log);
+        let disk = log.disk.as_ref();
+        log.flush_sealed()?;
+        let finished = self.active.finish(disk, true);
+        self.or_poison("close", finished)?;
+        let end = log.end_offset();
+        producers::write(disk, &log.dir.join(producers::file_name(end)), &self.producers, true)?;
+        self.or_poison("sync the directory of", disk.sync_dir(&log.dir))?;
+        log.recovery_point.fetch_max(end, Ordering::AcqRel);
+        Ok(())
     }
+
+    /// What this segment takes off `segment.ms`: random, but the same at every look.
+    fn jitter_ms(&self, most: i64) -> i64 {
+        if most <= 0 {
+            return 0;
+        }
+        let mut x =
+            self.jitter_seed ^ self.active.segment.base.unsigned_abs().wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        x ^= x >> 27;
+        i64::try_from(x % most.unsigned_abs()).unwrap_or_default()
+    }
+
+    /// After a failed change nobody knows what the files hold.
+    pub(super) fn or_poison<T>(&self, doing: &'static str, result: io::Result<T>) -> Result<T, StorageError> {
+        result.map_err(|source| {
+            self.log.poison();
+            StorageError::Io { doing, path: self.log.dir.to_path_buf(), source }
+        })
+    }
+}
+
+/// The end of a transaction that a control batch holds; `None` if it is of another kind.
+pub(super) fn marker_of(batch: &[u8]) -> Option<Marker> {
+    let view = BatchView::first(batch).ok()??;
+    let mut scratch = Scratch::default();
+    let record = view.records(&mut scratch, Caps::default()).ok()?.next()?.ok()?;
+    // Key: version i16, type i16 (0 abort, 1 commit). Value: version i16, coordinator epoch i32.
+    let [_, _, kind @ ..] = *record.key?.first_chunk::<4>()?;
+    let [_, _, epoch @ ..] = *record.value?.first_chunk::<6>()?;
+    let commit = match i16::from_be_bytes(kind) {
+        0 => false,
+        1 => true,
+        _ => return None,
+    };
+    Some(Marker { commit, coordinator_epoch: i32::from_be_bytes(epoch) })
 }

@@ -53,7 +53,15 @@ pub enum ReadError {
         /// Offset after the last.
         end: i64,
     },
-    /// The disk or the files failed.
+    /// CORRUPT_MESSAGE: what is in the file is not a batch.
+    #[error("the log is corrupt at position {position}: {what}")]
+    Corrupt {
+        /// In its segment, in bytes.
+        position: u64,
+        /// What is wrong.
+        what: String,
+    },
+    /// The disk failed.
     #[error(transparent)]
     Storage(#[from] StorageError),
 }

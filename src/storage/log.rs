@@ -1,211 +1,188 @@
 //! The shared side of a log.
-#![allow(clippy::unimplemented, missing_docs, unused_variables, reason = "signatures first, bodies follow")]
 
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
-use super::{Appender, LogConfig, ReadError, StorageError};
+use arc_swap::ArcSwap;
+use parking_lot::Mutex;
+
+use super::boundaries::Boundaries;
+use super::leader_epochs::LeaderEpochs;
+use super::segment::Segment;
+use super::{AbortedTransaction, EpochEnd, LogConfig, ReadError, SegmentInfo, StorageError};
 use crate::clock::Now;
-use crate::disk::{Chunk, Disk};
+use crate::disk::Disk;
 
-/// A log as its readers see it.
+pub(super) type Segments = Vec<Arc<Segment>>;
+
+/// A log as its readers see it. Nothing here waits for the writer.
 #[derive(Debug)]
-pub struct Log {}
-
-/// What the log directory remembers of a log.
-#[derive(Clone, Copy, Debug)]
-pub struct Opening {
-    /// The directory was stopped cleanly: nothing is scanned.
-    pub clean: bool,
-    /// Everything below was flushed (`recovery-point-offset-checkpoint`); 0 if unknown.
-    pub recovery_point: i64,
-    /// First offset that may be read (`log-start-offset-checkpoint`); 0 if unknown.
-    pub log_start: i64,
-    /// `producer.id.expiration.ms`.
-    pub producer_expiry_ms: i64,
-    /// Seeds `segment.jitter.ms`.
-    pub jitter_seed: u64,
-}
-
-/// An opened log: the one writer, what is shared, and what recovery had to do.
-#[derive(Debug)]
-pub struct Opened {
-    pub appender: Appender,
-    pub log: Arc<Log>,
-    pub report: RecoveryReport,
-}
-
-/// What opening found.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RecoveryReport {
-    /// Bytes of batches that were read and checked.
-    pub scanned_bytes: u64,
-    /// Bytes cut off the end, whole segments included.
-    pub cut_bytes: u64,
-    /// Why they were cut.
-    pub cut_reason: Option<String>,
-    /// Indexes that were missing or corrupt and were made again.
-    pub rebuilt_indexes: u32,
-}
-
-/// Bytes of a log for a fetch.
-#[derive(Clone, Debug)]
-pub struct ReadSlice {
-    /// Starts with the batch that holds the offset; the last batch may be cut.
-    pub chunk: Chunk,
-    /// The chunk's first batch is cut, because `min_one` was not asked for.
-    pub first_cut: bool,
-}
-
-/// Where a timestamp is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TimestampOffset {
-    /// Of the record, ms.
-    pub timestamp: i64,
-    /// Of the record.
-    pub offset: i64,
-    /// Of its batch; -1 if unknown.
-    pub leader_epoch: i32,
-}
-
-/// Where a leader epoch ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct EpochEnd {
-    /// The largest epoch not above the one asked for.
-    pub epoch: i32,
-    /// The first offset after it.
-    pub end_offset: i64,
-}
-
-/// A transaction that was aborted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AbortedTransaction {
-    /// Whose.
-    pub producer_id: i64,
-    /// Its first record.
-    pub first_offset: i64,
-    /// Its marker.
-    pub last_offset: i64,
-    /// The last stable offset once it had ended.
-    pub last_stable_offset: i64,
-}
-
-/// A segment, for those who look from outside.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SegmentInfo {
-    /// First offset.
-    pub base_offset: i64,
-    /// Of its batches.
-    pub bytes: u64,
+pub struct Log {
+    pub(super) disk: Arc<dyn Disk>,
+    pub(super) dir: Arc<Path>,
+    pub(super) config: ArcSwap<LogConfig>,
+    /// Oldest first; never empty; the last one is the active one.
+    pub(super) segments: ArcSwap<Segments>,
+    pub(super) boundaries: Boundaries,
+    pub(super) start: AtomicI64,
+    /// Stored after everything below it can be read.
+    pub(super) end: AtomicI64,
+    /// First offset of the oldest open transaction, or `i64::MAX`.
+    pub(super) unstable: AtomicI64,
+    pub(super) epochs: ArcSwap<LeaderEpochs>,
+    pub(super) recovery_point: AtomicI64,
+    /// One flush at a time; truncation keeps flushes out.
+    pub(super) flushing: Mutex<()>,
+    /// When the oldest unflushed record came, on the monotonic clock.
+    pub(super) unflushed_since_ms: AtomicU64,
+    /// Files have been made since the directory was synced.
+    pub(super) new_names: AtomicBool,
+    /// A write failed: nobody knows what the files hold.
+    pub(super) poisoned: AtomicBool,
 }
 
 impl Log {
-    /// Opens the log in `dir`, making it if it is new. Blocks: belongs on a blocking thread.
-    pub fn open(
-        disk: Arc<dyn Disk>,
-        dir: &Path,
-        config: LogConfig,
-        opening: Opening,
-        now: Now,
-    ) -> Result<Opened, StorageError> {
-        unimplemented!()
-    }
-
     /// Its directory.
     pub fn dir(&self) -> &Path {
-        unimplemented!()
+        &self.dir
     }
 
     /// Its settings.
     pub fn config(&self) -> Arc<LogConfig> {
-        unimplemented!()
+        self.config.load_full()
     }
 
     /// Changes its settings.
     pub fn set_config(&self, config: LogConfig) {
-        unimplemented!()
+        self.config.store(Arc::new(config));
     }
 
     /// First offset that may be read.
     pub fn start_offset(&self) -> i64 {
-        unimplemented!()
+        self.start.load(Ordering::Acquire)
     }
 
     /// The offset that the next record gets.
     pub fn end_offset(&self) -> i64 {
-        unimplemented!()
+        self.end.load(Ordering::Acquire)
     }
 
     /// Everything below is flushed.
     pub fn recovery_point(&self) -> i64 {
-        unimplemented!()
+        self.recovery_point.load(Ordering::Acquire)
     }
 
     /// First offset of the oldest open transaction; `None` if there is none. The last stable offset is this or the
     /// high watermark, whichever is less.
     pub fn first_unstable_offset(&self) -> Option<i64> {
-        unimplemented!()
-    }
-
-    /// Bytes from the batch that holds `offset` on, at most `max_bytes`, of one segment, of batches below
-    /// `upper_bound`. With `min_one` the first batch is whole whatever its size. Nothing at or beyond the bound.
-    pub fn read(
-        &self,
-        offset: i64,
-        max_bytes: u64,
-        min_one: bool,
-        upper_bound: i64,
-    ) -> Result<ReadSlice, ReadError> {
-        unimplemented!()
-    }
-
-    /// The first record whose timestamp is `timestamp` (ms) or later. Reads, also compressed batches: may block.
-    pub fn offset_for_timestamp(&self, timestamp: i64) -> Result<Option<TimestampOffset>, ReadError> {
-        unimplemented!()
-    }
-
-    /// The first record that has the largest timestamp. May block.
-    pub fn max_timestamp(&self) -> Result<Option<TimestampOffset>, ReadError> {
-        unimplemented!()
+        Some(self.unstable.load(Ordering::Acquire)).filter(|offset| *offset != i64::MAX)
     }
 
     /// The newest leader epoch that wrote.
     pub fn latest_epoch(&self) -> Option<i32> {
-        unimplemented!()
+        self.epochs.load().latest()
     }
 
     /// The leader epoch of an offset.
     pub fn epoch_for_offset(&self, offset: i64) -> Option<i32> {
-        unimplemented!()
+        self.epochs.load().at(offset)
     }
 
-    /// Where `epoch`, or the largest one below it, ends; `None` if the log has none so old.
+    /// Where `epoch`, or the largest one below it, ends; `None` if the epoch is newer than all of the log.
     pub fn end_offset_for_epoch(&self, epoch: i32) -> Option<EpochEnd> {
-        unimplemented!()
+        self.epochs.load().end_of(epoch, self.end_offset())
     }
 
     /// The aborted transactions that touch `[from, to)`.
     pub fn aborted_transactions(&self, from: i64, to: i64) -> Result<Vec<AbortedTransaction>, ReadError> {
-        unimplemented!()
+        let segments = self.segments.load();
+        let first = segments.partition_point(|segment| segment.base <= from).saturating_sub(1);
+        let mut found = Vec::new();
+        for segment in segments.iter().skip(first) {
+            let more = segment
+                .aborted
+                .collect(self.disk.as_ref(), from, to, &mut found)
+                .map_err(self.io("read the transaction index in"))?;
+            if !more {
+                break;
+            }
+        }
+        Ok(found)
     }
 
     /// Bytes of all batches.
     pub fn size(&self) -> u64 {
-        unimplemented!()
+        self.segments.load().iter().map(|segment| segment.bytes()).sum()
     }
 
     /// The segments, oldest first.
     pub fn segments(&self) -> Vec<SegmentInfo> {
-        unimplemented!()
+        let info = |segment: &Arc<Segment>| SegmentInfo { base_offset: segment.base, bytes: segment.bytes() };
+        self.segments.load().iter().map(info).collect()
+    }
+
+    /// True if records have been unflushed for `flush.ms`.
+    pub fn flush_due(&self, now: Now) -> bool {
+        let Ok(flush_ms) = u64::try_from(self.config.load().flush_ms) else { return false };
+        let age_ms = now.mono_ms.saturating_sub(self.unflushed_since_ms.load(Ordering::Relaxed));
+        self.recovery_point() < self.end_offset() && age_ms >= flush_ms
     }
 
     /// Flushes everything appended so far and moves the recovery point. Blocks; needs no lock.
     pub fn flush(&self) -> Result<(), StorageError> {
-        unimplemented!()
+        self.flush_below(self.end_offset())
     }
 
     /// Flushes the segments before the active one and moves the recovery point, as is due after a roll. Blocks.
     pub fn flush_sealed(&self) -> Result<(), StorageError> {
-        unimplemented!()
+        let active_base = self.segments.load().last().map_or(0, |segment| segment.base);
+        self.flush_below(active_base)
+    }
+
+    fn flush_below(&self, end: i64) -> Result<(), StorageError> {
+        let _alone = self.flushing.lock();
+        self.usable()?;
+        let flushed = self.recovery_point();
+        if end <= flushed {
+            return Ok(());
+        }
+        let segments = self.segments.load();
+        let first = segments.partition_point(|segment| segment.base <= flushed).saturating_sub(1);
+        let mut synced = segments.iter().skip(first).filter(|segment| segment.base < end);
+        synced.try_for_each(|segment| self.sync_segment(segment)).map_err(|source| {
+            self.poison();
+            StorageError::Io { doing: "flush", path: self.dir.to_path_buf(), source }
+        })?;
+        self.recovery_point.fetch_max(end, Ordering::AcqRel);
+        Ok(())
+    }
+
+    fn sync_segment(&self, segment: &Segment) -> io::Result<()> {
+        let disk = self.disk.as_ref();
+        segment.file(disk)?.sync_data()?;
+        segment.write_indexes(disk, true)?;
+        if self.new_names.swap(false, Ordering::AcqRel) {
+            disk.sync_dir(&self.dir)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn usable(&self) -> Result<(), StorageError> {
+        match self.poisoned.load(Ordering::Acquire) {
+            true => Err(StorageError::Poisoned { dir: self.dir.to_path_buf() }),
+            false => Ok(()),
+        }
+    }
+
+    pub(super) fn poison(&self) {
+        self.poisoned.store(true, Ordering::Release);
+    }
+
+    /// For errors that leave the log as it was.
+    pub(super) fn io(&self, doing: &'static str) -> impl FnOnce(io::Error) -> StorageError {
+        let path = self.dir.to_path_buf();
+        move |source| StorageError::Io { doing, path, source }
     }
 }

@@ -18,17 +18,38 @@
 //!
 //! Errors of type [`StorageError`] mean that the log directory must go offline.
 
+mod active;
 mod appender;
+mod boundaries;
 pub mod checkpoint;
 mod config;
 mod error;
+mod index_file;
+mod leader_epochs;
 mod log;
 pub mod log_dir;
+mod maintenance;
+mod offset_index;
+mod producers;
+mod read;
+mod recovery;
+mod scan;
+mod segment;
+mod time_index;
+mod txn_index;
+mod types;
 
-pub use appender::{Appended, Appender, Removal, Retained};
+pub use appender::Appender;
 pub use config::{CompressionType, LogConfig};
 pub use error::{AppendError, ReadError, StorageError};
-pub use log::{
-    AbortedTransaction, EpochEnd, Log, Opened, Opening, ReadSlice, RecoveryReport, SegmentInfo,
+pub use log::Log;
+pub use maintenance::{Removal, Retained};
+pub use types::{
+    AbortedTransaction, Appended, EpochEnd, Opened, Opening, ReadSlice, RecoveryReport, SegmentInfo,
     TimestampOffset,
 };
+
+#[cfg(test)]
+mod log_test;
+#[cfg(test)]
+mod testing;

@@ -32,8 +32,11 @@ const MAX_NAME: usize = 255;
 impl DirName {
     /// Reads a directory's name; `None` if it is not a partition's.
     pub fn parse(name: &str) -> Option<DirName> {
-        let kinds: [(&str, fn(Uuid) -> DirKind); 3] =
-            [("-delete", DirKind::Delete), ("-future", DirKind::Future), ("-stray", DirKind::Stray)];
+        let kinds = [
+            ("-delete", DirKind::Delete as fn(Uuid) -> DirKind),
+            ("-future", DirKind::Future),
+            ("-stray", DirKind::Stray),
+        ];
         for (suffix, kind) in kinds {
             if let Some((stem, id)) = name.strip_suffix(suffix).and_then(|stem| stem.rsplit_once('.'))
                 && let (Some(partition), Some(id)) = (parse_partition(stem), parse_hex(id))

@@ -1,0 +1,176 @@
+//! Walks the batches of a segment: their headers only, or all of their bytes.
+
+use std::io;
+
+use barnabas_protocol::batch::{BatchView, HEADER_BYTES, Header, MAGIC, OVERHEAD_BYTES};
+use thiserror::Error;
+
+use crate::disk::DiskFile;
+
+/// Headers of small batches are read many at a time.
+const WINDOW_BYTES: usize = 4096;
+/// What a full scan reads at a time, unless a batch is larger.
+const CHUNK_BYTES: usize = 1 << 20;
+
+/// Why a walk ends before the end.
+#[derive(Debug, Error)]
+pub(super) enum ScanError {
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    #[error("at position {position}: {what}")]
+    Bad { position: u64, what: String },
+}
+
+/// A batch in a segment.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Found {
+    pub(super) position: u64,
+    pub(super) header: Header,
+}
+
+impl Found {
+    /// Where the next batch begins.
+    pub(super) fn end(&self) -> u64 {
+        self.position.saturating_add(self.header.total_bytes() as u64)
+    }
+}
+
+/// Walks headers without reading the records between them.
+pub(super) struct HeaderScan<'a> {
+    file: &'a dyn DiskFile,
+    position: u64,
+    end: u64,
+    window: [u8; WINDOW_BYTES],
+    window_at: u64,
+    window_len: usize,
+}
+
+impl<'a> HeaderScan<'a> {
+    /// From a batch's position up to where the segment ends.
+    pub(super) fn new(file: &'a dyn DiskFile, position: u64, end: u64) -> HeaderScan<'a> {
+        HeaderScan { file, position, end, window: [0; WINDOW_BYTES], window_at: 0, window_len: 0 }
+    }
+
+    /// The next batch; `None` at the end.
+    pub(super) fn next(&mut self) -> Result<Option<Found>, ScanError> {
+        let position = self.position;
+        if position >= self.end {
+            return Ok(None);
+        }
+        let header = match self.in_window() {
+            Some(header) => header,
+            None => {
+                let left = usize::try_from(self.end - position).unwrap_or(usize::MAX);
+                let wanted = left.min(WINDOW_BYTES);
+                let window = self.window.get_mut(..wanted).unwrap_or_default();
+                self.window_len = self.file.read_at(position, window)?;
+                self.window_at = position;
+                self.in_window()
+                    .ok_or_else(|| ScanError::Bad { position, what: "a batch's header is cut".into() })?
+            }
+        };
+        check_header(&header, position, self.end)?;
+        let found = Found { position, header };
+        self.position = found.end();
+        Ok(Some(found))
+    }
+
+    /// The first batch that ends at or after an offset.
+    pub(super) fn find(&mut self, offset: i64) -> Result<Option<Found>, ScanError> {
+        while let Some(found) = self.next()? {
+            if found.header.last_offset() >= offset {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
+    }
+
+    fn in_window(&self) -> Option<Header> {
+        let at = usize::try_from(self.position.checked_sub(self.window_at)?).ok()?;
+        Header::parse(self.window.get(at..self.window_len)?)
+    }
+}
+
+/// Can this be a batch that lies within the segment? Fields that only appending checks are left alone.
+fn check_header(header: &Header, position: u64, end: u64) -> Result<(), ScanError> {
+    let bad = |what: String| Err(ScanError::Bad { position, what });
+    if header.magic != MAGIC {
+        return bad(format!("batch format {} instead of {MAGIC}", header.magic));
+    }
+    if header.total_bytes() < HEADER_BYTES || header.length < 0 {
+        return bad(format!("a batch length of {}", header.length));
+    }
+    if header.last_offset_delta < 0 || header.base_offset < 0 {
+        return bad(format!("offsets from {} on, {} more", header.base_offset, header.last_offset_delta));
+    }
+    if position.saturating_add(header.total_bytes() as u64) > end {
+        return bad(format!("a batch of {} bytes is cut", header.total_bytes()));
+    }
+    Ok(())
+}
+
+/// Reads every byte and checks every checksum.
+pub(super) struct FullScan<'a> {
+    file: &'a dyn DiskFile,
+    position: u64,
+    end: u64,
+    buffer: Vec<u8>,
+    buffer_at: u64,
+    buffer_len: usize,
+}
+
+impl<'a> FullScan<'a> {
+    /// The segment's bytes up to `end`.
+    pub(super) fn new(file: &'a dyn DiskFile, end: u64) -> FullScan<'a> {
+        FullScan { file, position: 0, end, buffer: Vec::new(), buffer_at: 0, buffer_len: 0 }
+    }
+
+    /// The next batch, sound to its last byte; `None` at the end.
+    pub(super) fn next(&mut self) -> Result<Option<(u64, BatchView<'_>)>, ScanError> {
+        let position = self.position;
+        if position >= self.end {
+            return Ok(None);
+        }
+        let bad = |what: String| ScanError::Bad { position, what };
+        if self.buffered().len() < HEADER_BYTES {
+            self.fill(CHUNK_BYTES)?;
+        }
+        let header = Header::parse(self.buffered()).ok_or_else(|| bad("a batch's header is cut".into()))?;
+        check_header(&header, position, self.end)?;
+        if self.buffered().len() < header.total_bytes() {
+            self.fill(CHUNK_BYTES.max(header.total_bytes()))?;
+        }
+        self.position = position.saturating_add(header.total_bytes() as u64);
+        let start = usize::try_from(position - self.buffer_at).unwrap_or(usize::MAX);
+        let bytes = self.buffer.get(start..self.buffer_len).unwrap_or_default();
+        let checked = match BatchView::first(bytes) {
+            Ok(Some(view)) => view.check_crc().map(|()| view).map_err(|fault| bad(fault.to_string())),
+            Ok(None) => Err(bad("a batch is cut".into())),
+            Err(fault) => Err(bad(fault.to_string())),
+        };
+        if checked.is_err() {
+            self.position = position;
+        }
+        checked.map(|view| Some((position, view)))
+    }
+
+    fn buffered(&self) -> &[u8] {
+        let start = self.position.saturating_sub(self.buffer_at);
+        self.buffer.get(usize::try_from(start).unwrap_or(usize::MAX)..self.buffer_len).unwrap_or_default()
+    }
+
+    /// Has at least `wanted` bytes from the position on in the buffer, if the file has them.
+    fn fill(&mut self, wanted: usize) -> io::Result<()> {
+        let left = usize::try_from(self.end - self.position).unwrap_or(usize::MAX);
+        let wanted = wanted.min(left);
+        if self.buffer.len() < wanted {
+            self.buffer.resize(wanted, 0);
+        }
+        let target = self.buffer.get_mut(..wanted).unwrap_or_default();
+        self.buffer_len = self.file.read_at(self.position, target)?;
+        self.buffer_at = self.position;
+        Ok(())
+    }
+}
+
+const _: () = assert!(HEADER_BYTES > OVERHEAD_BYTES && WINDOW_BYTES >= HEADER_BYTES);
