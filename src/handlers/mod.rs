@@ -8,9 +8,11 @@ mod describe_groups;
 mod describe_log_dirs;
 mod error;
 mod fetch;
+mod find_coordinator;
 mod group;
 mod handler;
 mod heartbeat;
+mod internal_topic;
 mod join_group;
 mod leave_group;
 mod list_groups;
@@ -51,6 +53,7 @@ pub const TABLE: &[Row] = &[
     Row { key: ApiKey::ListOffsets, versions: 1..=11, start: list_offsets::start },
     Row { key: ApiKey::OffsetCommit, versions: 2..=10, start: offset_commit::start },
     Row { key: ApiKey::OffsetFetch, versions: 1..=10, start: offset_fetch::start },
+    Row { key: ApiKey::FindCoordinator, versions: 0..=6, start: find_coordinator::start },
     Row { key: ApiKey::JoinGroup, versions: 0..=9, start: join_group::start },
     Row { key: ApiKey::Heartbeat, versions: 0..=4, start: heartbeat::start },
     Row { key: ApiKey::LeaveGroup, versions: 0..=5, start: leave_group::start },
