@@ -3,6 +3,7 @@
 //! ARCHITECTURE.md shows how a request flows through the rooms below.
 
 pub mod broker;
+pub mod cli;
 pub mod clock;
 pub mod config;
 pub mod controller;
@@ -10,10 +11,13 @@ pub mod coordinator;
 pub mod disk;
 pub mod handlers;
 pub mod ids;
+pub mod limits;
+pub mod logging;
 pub mod net;
 pub mod partition;
 pub mod rng;
 pub mod server;
 pub mod shutdown;
+pub mod signals;
 pub mod spawn;
 pub mod storage;

@@ -1,5 +1,5 @@
 //! Arguments → configuration → broker → exit code.
 
 fn main() -> std::process::ExitCode {
-    std::process::ExitCode::SUCCESS
+    barnabas::cli::run()
 }

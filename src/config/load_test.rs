@@ -240,3 +240,18 @@ fn topics_start_from_the_brokers_settings() {
     assert!(!topic.compact && !topic.delete);
     assert_eq!(topic.segment_bytes, 2_097_152);
 }
+
+#[test]
+fn the_shipped_samples_load() {
+    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("config");
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(samples).unwrap() {
+        let path = entry.unwrap().path();
+        let (config, notes) = Config::load(&Properties::read(&path).unwrap()).unwrap();
+        assert!(!notes.warnings.iter().any(|warning| warning.contains("unknown")), "{notes:?}");
+        assert_eq!((config.node_id, config.offsets.replication_factor), (1, 1));
+        names.push(path.file_name().unwrap().to_string_lossy().into_owned());
+    }
+    names.sort();
+    assert_eq!(names, ["development.properties", "server.properties"]);
+}
