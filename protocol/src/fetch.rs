@@ -469,3 +469,6 @@ fn put_partition_tags(w: &mut Writer<'_>, answer: &PartitionAnswer<'_>) {
         });
     }
 }
+
+#[cfg(test)]
+mod fetch_test;

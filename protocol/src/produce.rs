@@ -291,3 +291,6 @@ fn put_record_errors(w: &mut Writer<'_>, errors: &[(i32, String)]) {
         }
     }
 }
+
+#[cfg(test)]
+mod produce_test;

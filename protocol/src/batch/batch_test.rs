@@ -176,7 +176,7 @@ fn a_wrong_max_timestamp_is_put_right() {
 #[test]
 fn every_codec_becomes_every_other() {
     let (mut scratch, mut out) = (Scratch::default(), Vec::new());
-    let noise: Vec<u8> = (0_u32..90_000).map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    let noise: Vec<u8> = (0_u32..90_000).map(|at| at.wrapping_mul(2_654_435_761).to_be_bytes()[1]).collect();
     let records = vec![
         (0, 1000, None, Some(vec![b'x'; 200_000]), vec![]),
         (1, 1001, Some(noise.clone()), Some(noise), vec![("a".into(), None)]),
@@ -278,7 +278,7 @@ proptest! {
         let batch = build(&records, CODECS[codec]);
         let facts = BatchView::first(&batch).unwrap().unwrap().validate(&rules(), &mut Scratch::default()).unwrap();
         prop_assert_eq!(facts.max_timestamp, records.iter().map(|record| record.1).max().unwrap());
-        prop_assert_eq!(facts.count as usize, records.len());
+        prop_assert_eq!(facts.count, i32::try_from(records.len()).unwrap());
         prop_assert_eq!(read(&batch), records);
     }
 
@@ -311,7 +311,7 @@ proptest! {
             let facts = *valid.facts();
             BatchView::first(&batch).unwrap().unwrap().check_crc().unwrap();
             let read = read(&batch);
-            prop_assert_eq!(read.len(), facts.count as usize);
+            prop_assert_eq!(i32::try_from(read.len()).unwrap(), facts.count);
             let largest = read.iter().map(|record| record.1).max().unwrap();
             prop_assert_eq!(facts.max_timestamp, largest.max(NO_TIMESTAMP));
         }
