@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 
-use barnabas_protocol::batch::Fault;
+use barnabas_protocol::batch::{BuildError, Fault};
 use barnabas_protocol::messages::records::RecordError;
 use thiserror::Error;
 
@@ -19,6 +19,9 @@ pub enum ControllerError {
     /// The log refused a batch.
     #[error("the metadata log cannot be written: {0}")]
     Append(#[from] AppendError),
+    /// Records do not make a batch.
+    #[error("a batch of metadata records cannot be made: {0}")]
+    Build(#[from] BuildError),
     /// A batch is damaged.
     #[error("{} is damaged: {fault}", path.display())]
     Batch {

@@ -2,25 +2,36 @@
 //! handler is not in it.
 
 mod api_versions;
+mod create_partitions;
+mod create_topics;
 mod delete_groups;
 mod delete_records;
+mod delete_topics;
+mod describe_cluster;
 mod describe_groups;
 mod describe_log_dirs;
+mod describe_quorum;
+mod describe_topic_partitions;
+mod elect_leaders;
 mod error;
 mod fetch;
 mod find_coordinator;
 mod group;
 mod handler;
 mod heartbeat;
+mod init_producer_id;
 mod internal_topic;
 mod join_group;
 mod leave_group;
 mod list_groups;
 mod list_offsets;
+mod list_partition_reassignments;
+mod metadata;
 mod offset_commit;
 mod offset_delete;
 mod offset_fetch;
 mod offset_for_leader_epoch;
+mod operations;
 mod out;
 mod produce;
 mod rooms;
@@ -51,6 +62,7 @@ pub const TABLE: &[Row] = &[
     Row { key: ApiKey::Produce, versions: 0..=13, start: produce::start },
     Row { key: ApiKey::Fetch, versions: 4..=18, start: fetch::start },
     Row { key: ApiKey::ListOffsets, versions: 1..=11, start: list_offsets::start },
+    Row { key: ApiKey::Metadata, versions: 0..=13, start: metadata::start },
     Row { key: ApiKey::OffsetCommit, versions: 2..=10, start: offset_commit::start },
     Row { key: ApiKey::OffsetFetch, versions: 1..=10, start: offset_fetch::start },
     Row { key: ApiKey::FindCoordinator, versions: 0..=6, start: find_coordinator::start },
@@ -61,11 +73,24 @@ pub const TABLE: &[Row] = &[
     Row { key: ApiKey::DescribeGroups, versions: 0..=6, start: describe_groups::start },
     Row { key: ApiKey::ListGroups, versions: 0..=5, start: list_groups::start },
     Row { key: ApiKey::ApiVersions, versions: 0..=5, start: api_versions::start },
+    Row { key: ApiKey::CreateTopics, versions: 2..=7, start: create_topics::start },
+    Row { key: ApiKey::DeleteTopics, versions: 1..=6, start: delete_topics::start },
     Row { key: ApiKey::DeleteRecords, versions: 0..=2, start: delete_records::start },
+    Row { key: ApiKey::InitProducerId, versions: 0..=5, start: init_producer_id::start },
     Row { key: ApiKey::OffsetForLeaderEpoch, versions: 2..=4, start: offset_for_leader_epoch::start },
     Row { key: ApiKey::DescribeLogDirs, versions: 1..=5, start: describe_log_dirs::start },
+    Row { key: ApiKey::CreatePartitions, versions: 0..=3, start: create_partitions::start },
     Row { key: ApiKey::DeleteGroups, versions: 0..=3, start: delete_groups::start },
+    Row { key: ApiKey::ElectLeaders, versions: 0..=2, start: elect_leaders::start },
+    Row {
+        key: ApiKey::ListPartitionReassignments,
+        versions: 0..=0,
+        start: list_partition_reassignments::start,
+    },
     Row { key: ApiKey::OffsetDelete, versions: 0..=0, start: offset_delete::start },
+    Row { key: ApiKey::DescribeQuorum, versions: 0..=2, start: describe_quorum::start },
+    Row { key: ApiKey::DescribeCluster, versions: 0..=2, start: describe_cluster::start },
+    Row { key: ApiKey::DescribeTopicPartitions, versions: 0..=0, start: describe_topic_partitions::start },
 ];
 
 /// The handler of an API.

@@ -25,7 +25,7 @@ use super::state::KeptKey;
 use crate::ids::{TopicName, Uuid};
 
 /// Cluster metadata at one offset of the metadata log. Cheap to clone.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Image {
     pub(in crate::controller) cluster_id: Arc<str>,
     pub(in crate::controller) offset: i64,

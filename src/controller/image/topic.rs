@@ -1,5 +1,6 @@
 use std::sync::Arc;
 
+use super::super::internal_topics;
 use crate::ids::{TopicName, Uuid};
 
 /// The leader of a partition that has none.
@@ -81,7 +82,7 @@ impl TopicImage {
 
     /// Topics that the broker itself writes; clients are told so.
     pub fn is_internal(&self) -> bool {
-        matches!(&*self.name, "__consumer_offsets" | "__transaction_state" | "__share_group_state")
+        internal_topics::is_internal(&self.name)
     }
 
     /// Takes in a partition, new or changed.

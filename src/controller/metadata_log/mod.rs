@@ -78,7 +78,7 @@ impl MetadataLog {
     /// # Errors
     /// The disk failed.
     pub fn append(&mut self, records: &[Record], now: Now) -> Result<Position, ControllerError> {
-        let mut bytes = batches::data(records, 0, self.epoch, now);
+        let mut bytes = batches::data(records, 0, self.epoch, now)?;
         self.append_batch(&mut bytes, now)
     }
 

@@ -161,7 +161,7 @@ fn begin_epoch(
     log.epoch = before.epoch.max(written).saturating_add(1);
     quorum_state::write(place, log.node, QuorumState { epoch: log.epoch, ..before })?;
     log.appender.begin_epoch(log.epoch)?;
-    let mut bytes = batches::leader_change(log.node, 0, log.epoch, now);
+    let mut bytes = batches::leader_change(log.node, log.epoch, now)?;
     log.append_batch(&mut bytes, now)?;
     Ok(log)
 }

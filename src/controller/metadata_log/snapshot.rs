@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use barnabas_protocol::batch::Batches;
+use barnabas_protocol::batch::{Batches, BuildError};
 
 use super::{Place, batches};
 use crate::clock::Now;
@@ -95,7 +95,7 @@ impl Snapshots {
     /// Writes an image; it is durable when this returns. Blocks.
     pub(crate) fn write(&self, image: &Image, now: Now) -> Result<SnapshotId, ControllerError> {
         let id = SnapshotId { offset: image.offset().saturating_add(1), epoch: image.epoch() };
-        let bytes = encode(&to_records(image), id.epoch, image.timestamp_ms(), now);
+        let bytes = encode(&to_records(image), id.epoch, image.timestamp_ms(), now)?;
         write_file(&*self.place.disk, &self.place.dir, id, &bytes)?;
         Ok(id)
     }
@@ -125,18 +125,18 @@ pub(super) struct Contents {
 /// Writes the checkpoint that a freshly formatted directory has.
 pub fn write_fresh(disk: &dyn Disk, dir: &Path, now: Now) -> Result<(), ControllerError> {
     let records: Vec<Record> = features::fresh().map(Record::from).collect();
-    write_file(disk, dir, SnapshotId::FRESH, &encode(&records, 0, now.wall_ms, now))
+    write_file(disk, dir, SnapshotId::FRESH, &encode(&records, 0, now.wall_ms, now)?)
 }
 
-fn encode(records: &[Record], epoch: i32, last_timestamp_ms: i64, now: Now) -> Vec<u8> {
-    let mut bytes = batches::snapshot_header(last_timestamp_ms, epoch, now);
+fn encode(records: &[Record], epoch: i32, last_timestamp_ms: i64, now: Now) -> Result<Vec<u8>, BuildError> {
+    let mut bytes = batches::snapshot_header(last_timestamp_ms, epoch, now)?;
     let mut offset = 1;
     for batch in records.chunks(BATCH_RECORDS) {
-        bytes.extend(batches::data(batch, offset, epoch, now));
+        bytes.extend(batches::data(batch, offset, epoch, now)?);
         offset += i64::try_from(batch.len()).unwrap_or_default();
     }
-    bytes.extend(batches::snapshot_footer(offset, epoch, now));
-    bytes
+    bytes.extend(batches::snapshot_footer(offset, epoch, now)?);
+    Ok(bytes)
 }
 
 fn decode(bytes: &[u8], path: &Path) -> Result<Contents, ControllerError> {

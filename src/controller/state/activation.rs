@@ -119,3 +119,6 @@ fn elections(image: &Image, node: &Node) -> impl Iterator<Item = Record> {
         changes.then(|| elections::won(topic, partition, elected).into())
     })
 }
+
+#[cfg(test)]
+mod activation_test;

@@ -200,3 +200,6 @@ pub(super) fn replay(
     changes.configs.insert(resource);
     Ok(())
 }
+
+#[cfg(test)]
+mod configs_test;

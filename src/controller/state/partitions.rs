@@ -372,3 +372,6 @@ pub(super) fn replay_clear_elr(image: &mut Image, changes: &mut Changes, record:
         }
     }
 }
+
+#[cfg(test)]
+mod partitions_test;

@@ -320,3 +320,6 @@ pub(super) fn replay_remove(image: &mut Image, changes: &mut Changes, id: Uuid) 
     changes.removed.insert(id, topic);
     Ok(())
 }
+
+#[cfg(test)]
+mod topics_test;
