@@ -74,3 +74,6 @@ impl DecodeError {
         }
     }
 }
+
+#[cfg(test)]
+mod codec_test;

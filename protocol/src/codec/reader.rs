@@ -130,7 +130,11 @@ impl<'a> Reader<'a> {
 
     /// A string of `length` bytes. What is not UTF-8 is read with U+FFFD, as Kafka does. Not charged.
     pub fn text(&mut self, length: usize) -> Result<Cow<'a, str>, DecodeError> {
-        Ok(String::from_utf8_lossy(self.take(length)?))
+        let bytes = self.take(length)?;
+        Ok(match str::from_utf8(bytes) {
+            Ok(text) => Cow::Borrowed(text),
+            Err(_) => Cow::Owned(replace_malformed(bytes)),
+        })
     }
 
     /// The tagged fields that end a struct of a flexible version. `known` reads the value of a tag it knows
@@ -139,15 +143,42 @@ impl<'a> Reader<'a> {
         &mut self,
         known: &mut dyn FnMut(u32, &mut Reader<'a>) -> Result<bool, DecodeError>,
     ) -> Result<(), DecodeError> {
-        // Counted as Kafka's signed int: a negative count is no field at all.
-        let count = self.unsigned_varint()?.cast_signed();
-        for _ in 0..count {
+        for _ in 0..self.size()? {
             let tag = self.unsigned_varint()?;
-            let size = self.unsigned_varint()?.cast_signed();
+            let size = self.unsigned_varint()?;
             if !known(tag, self)? {
-                self.take(usize::try_from(size).map_err(|_| DecodeError::NegativeLength)?)?;
+                self.take(usize::try_from(size).unwrap_or(usize::MAX))?;
             }
         }
         Ok(())
     }
+
+    /// An unsigned varint that Kafka counts with as a signed number, and refuses if it is negative.
+    fn size(&mut self) -> Result<usize, DecodeError> {
+        usize::try_from(self.unsigned_varint()?.cast_signed()).map_err(|_| DecodeError::NegativeLength)
+    }
+}
+
+/// Puts U+FFFD where bytes are not UTF-8. Java and Rust agree how many, except for an encoded surrogate (ED A0
+/// to ED BF, and a third byte): it is one for Java.
+fn replace_malformed(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    // The bytes that may still belong to an encoded surrogate.
+    let mut surrogate = 0;
+    for chunk in bytes.utf8_chunks() {
+        if !chunk.valid().is_empty() {
+            surrogate = 0;
+            text.push_str(chunk.valid());
+        }
+        surrogate = match (surrogate, chunk.invalid()) {
+            (_, []) => 0,
+            (2, [0xa0..=0xbf]) => 1,
+            (1, [0x80..=0xbf]) => 0,
+            (_, malformed) => {
+                text.push(char::REPLACEMENT_CHARACTER);
+                if malformed == [0xed] { 2 } else { 0 }
+            }
+        };
+    }
+    text
 }

@@ -20,6 +20,9 @@ use super::*;
 /// Each line: message, versions, what is in it, hex.
 const GOLDEN: &str = include_str!("../../testdata/messages.txt");
 
+/// Each line: message, version, damaged bytes in hex, what Kafka makes of them.
+const DAMAGED: &str = include_str!("../../testdata/damaged.txt");
+
 fn unhex(text: &str) -> Vec<u8> {
     let digit = |digit: u8| u8::try_from(char::from(digit).to_digit(16).unwrap()).unwrap();
     text.as_bytes().chunks(2).map(|pair| digit(pair[0]) << 4 | digit(pair[1])).collect()
@@ -45,9 +48,15 @@ fn compare<M: Message>(compared: &mut BTreeSet<&str>) {
                 "filled" => assert!(filled.insert(version)),
                 _ => {}
             }
-            every_cut_is_refused::<M>(&bytes, version, &what);
+            if words[2] == "filled" {
+                every_cut_is_refused::<M>(&bytes, version, &what);
+            }
+        }
+        if words[2] == "filled" {
+            no_change_is_a_panic::<M>(&bytes, words[1].split(',').next().unwrap().parse().unwrap());
         }
     }
+    damage_is_treated_as_kafka_does::<M>();
     assert_eq!(filled, (M::MIN_VERSION..=M::MAX_VERSION).collect(), "{}", M::NAME);
     assert!(compared.insert(M::NAME));
 }
@@ -55,6 +64,38 @@ fn compare<M: Message>(compared: &mut BTreeSet<&str>) {
 fn every_cut_is_refused<M: Message>(bytes: &[u8], version: i16, what: &str) {
     for cut in 0..bytes.len() {
         assert!(M::from_bytes(&bytes[..cut], version).is_err(), "{what} cut at {cut}");
+    }
+}
+
+/// Puts values that are hard on decoders in each place; what still decodes must survive a second round.
+fn no_change_is_a_panic<M: Message>(bytes: &[u8], version: i16) {
+    for at in 0..bytes.len() {
+        for hard in [&[0_u8][..], &[0xff], &[0x7f, 0xff, 0xff, 0xff]] {
+            let mut changed = bytes.to_vec();
+            changed.splice(at..(at + hard.len()).min(bytes.len()), hard.iter().copied());
+            if let Ok(message) = M::from_bytes(&changed, version) {
+                let written = message.to_bytes(version);
+                let again = M::from_bytes(&written, version)
+                    .unwrap_or_else(|error| panic!("{} {version}: {error}", M::NAME));
+                assert_eq!(again.to_bytes(version), written, "{} {version} changed at {at}", M::NAME);
+            }
+        }
+    }
+}
+
+fn damage_is_treated_as_kafka_does<M: Message>() {
+    for line in DAMAGED.lines() {
+        let words: Vec<&str> = line.split(' ').collect();
+        if words[0] != M::NAME {
+            continue;
+        }
+        let version = words[1].parse().unwrap();
+        let read = M::from_bytes(&unhex(words[2]), version);
+        match words[3] {
+            "refused" => assert!(read.is_err(), "{line}: {read:?}"),
+            "accepted" => assert!(read.is_ok(), "{line}: {read:?}"),
+            written => assert_eq!(read.unwrap().to_bytes(version), unhex(written), "{line}"),
+        }
     }
 }
 
