@@ -4,8 +4,8 @@ use crate::messages::dsl::message;
 
 message! {
     /// The request of AlterPartitionReassignments, API key 45.
-    request AlterPartitionReassignmentsRequest => AlterPartitionReassignmentsResponse, key AlterPartitionReassignments,
-    versions 0-1, flexible 0 {
+    request AlterPartitionReassignmentsRequest => AlterPartitionReassignmentsResponse,
+    key AlterPartitionReassignments, versions 0-1, flexible 0 {
         timeout_ms: i32 = 60000;
         allow_replication_factor_change: bool [1..] = true;
         topics: Vec<ReassignableTopic>;

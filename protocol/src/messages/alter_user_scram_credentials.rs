@@ -6,8 +6,8 @@ use crate::messages::dsl::message;
 
 message! {
     /// The request of AlterUserScramCredentials, API key 51.
-    request AlterUserScramCredentialsRequest => AlterUserScramCredentialsResponse, key AlterUserScramCredentials,
-    versions 0-0, flexible 0 {
+    request AlterUserScramCredentialsRequest => AlterUserScramCredentialsResponse,
+    key AlterUserScramCredentials, versions 0-0, flexible 0 {
         deletions: Vec<ScramCredentialDeletion>;
         upsertions: Vec<ScramCredentialUpsertion>;
     }

@@ -5,8 +5,8 @@ use crate::messages::dsl::message;
 
 message! {
     /// The request of DescribeShareGroupOffsets, API key 90.
-    request DescribeShareGroupOffsetsRequest => DescribeShareGroupOffsetsResponse, key DescribeShareGroupOffsets,
-    versions 0-1, flexible 0 {
+    request DescribeShareGroupOffsetsRequest => DescribeShareGroupOffsetsResponse,
+    key DescribeShareGroupOffsets, versions 0-1, flexible 0 {
         groups: Vec<DescribeShareGroupOffsetsRequestGroup>;
     }
 

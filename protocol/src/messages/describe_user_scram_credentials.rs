@@ -4,8 +4,8 @@ use crate::messages::dsl::message;
 
 message! {
     /// The request of DescribeUserScramCredentials, API key 50.
-    request DescribeUserScramCredentialsRequest => DescribeUserScramCredentialsResponse, key DescribeUserScramCredentials,
-    versions 0-0, flexible 0 {
+    request DescribeUserScramCredentialsRequest => DescribeUserScramCredentialsResponse,
+    key DescribeUserScramCredentials, versions 0-0, flexible 0 {
         users: Option<Vec<UserName>> = Some(Vec::new());
     }
 

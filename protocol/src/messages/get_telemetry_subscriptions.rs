@@ -5,8 +5,8 @@ use crate::messages::dsl::message;
 
 message! {
     /// The request of GetTelemetrySubscriptions, API key 71.
-    request GetTelemetrySubscriptionsRequest => GetTelemetrySubscriptionsResponse, key GetTelemetrySubscriptions,
-    versions 0-0, flexible 0 {
+    request GetTelemetrySubscriptionsRequest => GetTelemetrySubscriptionsResponse,
+    key GetTelemetrySubscriptions, versions 0-0, flexible 0 {
         client_instance_id: Uuid;
     }
 }

@@ -5,8 +5,8 @@ use crate::messages::dsl::message;
 
 message! {
     /// The request of InitializeShareGroupState, API key 83.
-    request InitializeShareGroupStateRequest => InitializeShareGroupStateResponse, key InitializeShareGroupState,
-    versions 0-0, flexible 0 {
+    request InitializeShareGroupStateRequest => InitializeShareGroupStateResponse,
+    key InitializeShareGroupState, versions 0-0, flexible 0 {
         group_id: String;
         topics: Vec<InitializeStateData>;
     }

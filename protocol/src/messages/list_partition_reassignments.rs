@@ -4,8 +4,8 @@ use crate::messages::dsl::message;
 
 message! {
     /// The request of ListPartitionReassignments, API key 46.
-    request ListPartitionReassignmentsRequest => ListPartitionReassignmentsResponse, key ListPartitionReassignments,
-    versions 0-0, flexible 0 {
+    request ListPartitionReassignmentsRequest => ListPartitionReassignmentsResponse,
+    key ListPartitionReassignments, versions 0-0, flexible 0 {
         timeout_ms: i32 = 60000;
         topics: Option<Vec<ListPartitionReassignmentsTopics>>;
     }

@@ -5,8 +5,8 @@ use crate::messages::dsl::message;
 
 message! {
     /// The request of ReadShareGroupStateSummary, API key 87.
-    request ReadShareGroupStateSummaryRequest => ReadShareGroupStateSummaryResponse, key ReadShareGroupStateSummary,
-    versions 0-1, flexible 0 {
+    request ReadShareGroupStateSummaryRequest => ReadShareGroupStateSummaryResponse,
+    key ReadShareGroupStateSummary, versions 0-1, flexible 0 {
         group_id: String;
         topics: Vec<ReadStateSummaryData>;
     }

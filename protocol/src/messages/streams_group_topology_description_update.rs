@@ -4,8 +4,8 @@ use crate::messages::dsl::message;
 
 message! {
     /// The request of StreamsGroupTopologyDescriptionUpdate, API key 93.
-    request StreamsGroupTopologyDescriptionUpdateRequest => StreamsGroupTopologyDescriptionUpdateResponse, key StreamsGroupTopologyDescriptionUpdate,
-    versions 0-0, flexible 0 {
+    request StreamsGroupTopologyDescriptionUpdateRequest => StreamsGroupTopologyDescriptionUpdateResponse,
+    key StreamsGroupTopologyDescriptionUpdate, versions 0-0, flexible 0 {
         group_id: String;
         member_id: String;
         topology_epoch: i32;
