@@ -30,3 +30,6 @@ pub use state::names;
 pub use state::topics::{Deleted, Doomed};
 pub use state::{ConfigRules, Refusal, TopicSetting};
 pub use verbs::NewTopic;
+
+#[cfg(test)]
+mod controller_test;

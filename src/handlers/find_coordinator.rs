@@ -8,9 +8,9 @@ use barnabas_protocol::messages::find_coordinator::Coordinator;
 use barnabas_protocol::messages::{FindCoordinatorRequest, FindCoordinatorResponse};
 use tracing::warn;
 
-use super::internal_topic::{CONSUMER_OFFSETS, TRANSACTION_STATE, internal_topic};
 use super::{Answer, Ctx, Operation, Out, Resource};
 use crate::controller::Image;
+use crate::controller::internal_topics::{self, CONSUMER_OFFSETS, TRANSACTION_STATE};
 use crate::coordinator::group::java_hash::partition_of;
 
 const GROUP: i8 = 0;
@@ -25,7 +25,7 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
     let mut missing = None;
     let mut found: Vec<Coordinator> =
         keys.into_iter().map(|key| find(ctx, &image, request.key_type, key, &mut missing)).collect();
-    if let Some(topic) = missing.and_then(|name| internal_topic(name, &ctx.rooms.config)) {
+    if let Some(topic) = missing.map(|name| internal_topics::new_topic(name, &ctx.rooms.config)) {
         let made = ctx.rooms.controller.ensure_topic(&topic);
         ctx.rooms.spawner.spawn(async move {
             if let Ok(Err(refusal)) = made.await {

@@ -20,7 +20,6 @@ mod group;
 mod handler;
 mod heartbeat;
 mod init_producer_id;
-mod internal_topic;
 mod join_group;
 mod leave_group;
 mod list_groups;

@@ -95,8 +95,8 @@ impl MetadataLog {
         };
         let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
         let raw = RawBatch::sole(bytes, true).map_err(damaged)?;
-        let mut batch = raw.validate(&rules, &mut self.scratch).map_err(damaged)?;
-        let appended = append(&mut self.appender, &mut batch, self.epoch, now)?;
+        let batch = raw.validate(&rules, &mut self.scratch).map_err(damaged)?;
+        let appended = self.appender.append(batch, self.epoch, Origin::Coordinator, now)?;
         self.bytes_since_snapshot = self.bytes_since_snapshot.saturating_add(length);
         Ok(Position { offset: appended.last_offset, epoch: self.epoch, timestamp_ms: now.wall_ms })
     }
@@ -167,15 +167,4 @@ fn log_config(segment_bytes: u32) -> LogConfig {
 struct Place {
     disk: Arc<dyn Disk>,
     dir: PathBuf,
-}
-
-/// Until the log has its writer.
-#[allow(clippy::needless_pass_by_ref_mut)]
-fn append(
-    _appender: &mut Appender,
-    _batch: &mut barnabas_protocol::batch::ValidBatch<'_>,
-    _epoch: i32,
-    _now: Now,
-) -> Result<crate::storage::Appended, ControllerError> {
-    Err(ControllerError::Closed)
 }

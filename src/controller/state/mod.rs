@@ -16,7 +16,7 @@ mod replay;
 pub mod topics;
 
 #[cfg(test)]
-mod story;
+pub(crate) mod story;
 
 use barnabas_protocol::error::ErrorCode;
 
