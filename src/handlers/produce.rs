@@ -6,12 +6,12 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use barnabas_protocol::batch::{Caps, Fault, Origin, RawBatch, Rules, Scratch, TimestampRule};
+use barnabas_protocol::batch::{Caps, Codec, Fault, Origin, RawBatch, Rules, Scratch, TimestampRule};
 use barnabas_protocol::produce::{PartitionAnswer, PartitionData, ProduceRequest, ProduceResponseWriter};
 use barnabas_protocol::{ErrorCode, TopicRef};
 
 use super::{Answer, CloseReason, Ctx, Operation, Out, Outcome, Resource, error};
-use crate::config::TopicConfig;
+use crate::config::{Compression, TopicConfig};
 use crate::ids::Uuid;
 use crate::partition::{PartitionError, Topic};
 use crate::storage::Appended;
@@ -22,9 +22,12 @@ const FIRST_VERSION: i16 = 3;
 const ZSTD_VERSION: i16 = 7;
 
 thread_local! {
-    /// Buffers of the decompressors, one set per worker.
-    static SCRATCH: RefCell<Scratch> = RefCell::new(Scratch::default());
+    /// Buffers of the decompressors and a batch compressed anew, one set per worker.
+    static SCRATCH: RefCell<(Scratch, Vec<u8>)> = RefCell::default();
 }
+
+/// A batch compressed anew may leave a buffer of this size behind, in bytes.
+const REPACKED_KEPT: usize = 1024 * 1024;
 
 /// Why a partition's records are not appended.
 enum Refusal {
@@ -100,12 +103,31 @@ fn append(ctx: &Ctx<'_>, topic: &Topic, data: PartitionData<'_>) -> Result<(Appe
     let records = data.records.ok_or(Refusal::Code(ErrorCode::InvalidRecord))?;
     let config = topic.config();
     let rules = rules(&config, ctx.now.wall_ms);
-    SCRATCH.with_borrow_mut(|scratch| {
+    SCRATCH.with_borrow_mut(|(scratch, repacked)| {
         let batch = RawBatch::sole(records, ctx.version >= ZSTD_VERSION).map_err(Refusal::Fault)?;
-        let batch = batch.validate(&rules, scratch).map_err(Refusal::Fault)?;
+        let mut batch = batch.validate(&rules, scratch).map_err(Refusal::Fault)?;
+        if let Some((codec, level)) =
+            wanted_codec(config.compression).filter(|(codec, _)| *codec != batch.facts().codec)
+        {
+            repacked.shrink_to(REPACKED_KEPT);
+            let packed = batch.recompress(codec, level, rules.max_bytes, scratch, repacked);
+            batch = packed.map_err(Refusal::Fault)?;
+        }
         let appended = partition.append(batch, Origin::Client, ctx.now).map_err(Refusal::Partition)?;
         Ok((appended, partition.log().start_offset()))
     })
+}
+
+/// The topic's `compression.type`, unless it leaves the choice to the producer.
+fn wanted_codec(compression: Compression) -> Option<(Codec, Option<i32>)> {
+    match compression {
+        Compression::Producer => None,
+        Compression::None => Some((Codec::None, None)),
+        Compression::Gzip(level) => Some((Codec::Gzip, Some(level))),
+        Compression::Snappy => Some((Codec::Snappy, None)),
+        Compression::Lz4(level) => Some((Codec::Lz4, Some(level))),
+        Compression::Zstd(level) => Some((Codec::Zstd, Some(level))),
+    }
 }
 
 fn rules(config: &TopicConfig, now_ms: i64) -> Rules {
