@@ -1,0 +1,6 @@
+//! Brokers on simulated disks, networks and clocks: one thread, one seed, one trace.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod one_node;
