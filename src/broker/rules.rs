@@ -38,7 +38,9 @@ impl ConfigRules for Rules {
     }
 
     fn is_list(&self, kind: ResourceKind, name: &str) -> bool {
-        key(kind, name).is_some_and(|key| key.kind == Kind::List)
+        // Kafka's controller knows the types of topics' and brokers' settings only.
+        let typed = matches!(kind, ResourceKind::Topic | ResourceKind::Broker);
+        typed && key(kind, name).is_some_and(|key| key.kind == Kind::List)
     }
 
     fn default_value(&self, kind: ResourceKind, name: &str) -> Option<String> {

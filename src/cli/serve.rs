@@ -1,7 +1,6 @@
 //! From settings to a broker that serves until it is asked to stop.
 
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use tracing::{error, info, warn};
 

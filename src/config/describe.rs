@@ -141,7 +141,7 @@ impl Layers<'_> {
             .map(|key| {
                 let inherited = defaults.value(key.name).cloned().unwrap_or(Value::Null);
                 let behind = key.broker_key.map(|name| self.synonyms(name)).unwrap_or_default();
-                setting(key, overrides, inherited, behind, Source::Topic)
+                setting(key, overrides, &inherited, behind, Source::Topic)
             })
             .collect())
     }
@@ -164,7 +164,7 @@ impl Layers<'_> {
                         (value, vec![own])
                     }
                 };
-                setting(key, overrides, inherited, behind, Source::Group)
+                setting(key, overrides, &inherited, behind, Source::Group)
             })
             .collect()
     }
@@ -241,11 +241,11 @@ pub fn describe_all_brokers(all_brokers: &Written) -> Vec<Setting> {
 /// The settings of a client metrics subscription.
 pub fn describe_client_metrics(overrides: &Written) -> Vec<Setting> {
     let keys = definition::client_metrics_keys().iter();
-    keys.map(|key| setting(key, overrides, key.default_value(), Vec::new(), Source::ClientMetrics)).collect()
+    keys.map(|key| setting(key, overrides, &key.default_value(), Vec::new(), Source::ClientMetrics)).collect()
 }
 
 /// A key that a resource may override.
-fn setting(key: &Key, overrides: &Written, inherited: Value, behind: Vec<Synonym>, own: Source) -> Setting {
+fn setting(key: &Key, overrides: &Written, inherited: &Value, behind: Vec<Synonym>, own: Source) -> Setting {
     let mut synonyms = behind;
     let mut value = inherited.text();
     if let Some(text) = overrides.get(key.name) {

@@ -1,13 +1,16 @@
 //! One file per API. The table of handlers is also what ApiVersions advertises: an API without a complete
 //! handler is not in it.
 
+mod alter_configs;
 mod api_versions;
+mod config_change;
 mod create_partitions;
 mod create_topics;
 mod delete_groups;
 mod delete_records;
 mod delete_topics;
 mod describe_cluster;
+mod describe_configs;
 mod describe_groups;
 mod describe_log_dirs;
 mod describe_quorum;
@@ -19,9 +22,11 @@ mod find_coordinator;
 mod group;
 mod handler;
 mod heartbeat;
+mod incremental_alter_configs;
 mod init_producer_id;
 mod join_group;
 mod leave_group;
+mod list_config_resources;
 mod list_groups;
 mod list_offsets;
 mod list_partition_reassignments;
@@ -77,6 +82,8 @@ pub const TABLE: &[Row] = &[
     Row { key: ApiKey::DeleteRecords, versions: 0..=2, start: delete_records::start },
     Row { key: ApiKey::InitProducerId, versions: 0..=5, start: init_producer_id::start },
     Row { key: ApiKey::OffsetForLeaderEpoch, versions: 2..=4, start: offset_for_leader_epoch::start },
+    Row { key: ApiKey::DescribeConfigs, versions: 1..=4, start: describe_configs::start },
+    Row { key: ApiKey::AlterConfigs, versions: 0..=2, start: alter_configs::start },
     Row { key: ApiKey::DescribeLogDirs, versions: 1..=5, start: describe_log_dirs::start },
     Row { key: ApiKey::CreatePartitions, versions: 0..=3, start: create_partitions::start },
     Row { key: ApiKey::DeleteGroups, versions: 0..=3, start: delete_groups::start },
@@ -90,6 +97,9 @@ pub const TABLE: &[Row] = &[
     Row { key: ApiKey::DescribeQuorum, versions: 0..=2, start: describe_quorum::start },
     Row { key: ApiKey::DescribeCluster, versions: 0..=2, start: describe_cluster::start },
     Row { key: ApiKey::DescribeTopicPartitions, versions: 0..=0, start: describe_topic_partitions::start },
+    Row { key: ApiKey::IncrementalAlterConfigs, versions: 0..=1, start: incremental_alter_configs::start },
+    Row { key: ApiKey::OffsetDelete, versions: 0..=0, start: offset_delete::start },
+    Row { key: ApiKey::ListConfigResources, versions: 0..=1, start: list_config_resources::start },
 ];
 
 /// The handler of an API.

@@ -540,15 +540,15 @@ pub(super) static KEYS: &[Key] = keys! { broker:
         "How often idle share partitions are snapshotted.";
     "share.coordinator.cached.buffer.max.bytes": Int = "1048588", AtLeast(524_288), ClusterWide, NoMeaning,
         "Largest write buffer the share coordinator keeps for reuse.";
-    "transaction.state.log.min.isr": Int = "2", AtLeast(1), ReadOnly, NotBuilt,
+    "transaction.state.log.min.isr": Int = "2", AtLeast(1), ReadOnly, Built,
         "Replicas of __transaction_state that must have a record.";
     "transaction.state.log.load.buffer.size": Int = "5242880", AtLeast(1), ReadOnly, NotBuilt,
         "Bytes that are read at once while transactions load.";
-    "transaction.state.log.replication.factor": Short = "3", AtLeast(1), ReadOnly, NotBuilt,
+    "transaction.state.log.replication.factor": Short = "3", AtLeast(1), ReadOnly, Built,
         "Replicas of __transaction_state.";
-    "transaction.state.log.num.partitions": Int = "50", AtLeast(1), ReadOnly, NotBuilt,
+    "transaction.state.log.num.partitions": Int = "50", AtLeast(1), ReadOnly, Built,
         "Partitions of __transaction_state; not to be changed later.";
-    "transaction.state.log.segment.bytes": Int = "104857600", AtLeast(1), ReadOnly, NotBuilt,
+    "transaction.state.log.segment.bytes": Int = "104857600", AtLeast(1), ReadOnly, Built,
         "Segment size of __transaction_state.";
     "transaction.partition.verification.enable": Boolean = "true", Any, ClusterWide, NotBuilt,
         "Whether a transactional write is checked with its coordinator first.";

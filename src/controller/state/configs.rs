@@ -57,7 +57,6 @@ pub fn alter(
 
 fn alter_one(image: &Image, rules: &dyn ConfigRules, change: &ConfigChange) -> Result<Vec<Record>, Refusal> {
     let resource = &change.resource;
-    check_exists(image, resource)?;
     let before = image.overrides(resource.kind, &resource.name);
     let mut after = if change.replace { Overrides::new() } else { before.clone() };
     for (name, op) in &change.ops {
@@ -73,6 +72,8 @@ fn alter_one(image: &Image, rules: &dyn ConfigRules, change: &ConfigChange) -> R
     }
     check_min_isr(image, resource, before, &after)?;
     rules.check(resource, before, &after)?;
+    // Kafka looks at the values first.
+    check_exists(image, resource)?;
     let gone =
         before.keys().filter(|name| !after.contains_key(*name)).map(|name| record(resource, name, None));
     let set = after.iter().filter(|(name, value)| before.get(*name) != Some(*value));
