@@ -187,9 +187,14 @@ impl Appender {
         log.new_names.store(true, Ordering::Release);
         let mut segments = Segments::clone(&log.segments.load());
         segments.pop();
-        segments.push(Arc::new(self.active.segment.sealed()));
+        let sealed = Arc::new(self.active.segment.sealed());
+        segments.push(Arc::clone(&sealed));
         segments.push(Arc::clone(&next));
         log.segments.store(Arc::new(segments));
+        if log.recovery_point.load(Ordering::SeqCst) >= base {
+            // It counts as flushed, and its last index entries are not.
+            self.or_poison("seal a segment of", sealed.write_indexes(disk, true))?;
+        }
         self.active = Active::new(next, now);
         Ok(())
     }

@@ -148,15 +148,21 @@ impl Log {
         if end <= flushed {
             return Ok(());
         }
-        let segments = self.segments.load();
-        let first = segments.partition_point(|segment| segment.base <= flushed).saturating_sub(1);
-        let mut synced = segments.iter().skip(first).filter(|segment| segment.base < end);
-        synced.try_for_each(|segment| self.sync_segment(segment)).map_err(|source| {
-            self.poison();
-            StorageError::Io { doing: "flush", path: self.dir.to_path_buf(), source }
-        })?;
-        self.recovery_point.fetch_max(end, Ordering::AcqRel);
-        Ok(())
+        loop {
+            let segments = self.segments.load_full();
+            // The one that ended just there, too: sealing it may have completed its indexes since.
+            let first = segments.partition_point(|segment| segment.base < flushed).saturating_sub(1);
+            let mut dirty = segments.iter().skip(first).filter(|segment| segment.base < end);
+            dirty.try_for_each(|segment| self.sync_segment(segment)).map_err(|source| {
+                self.poison();
+                StorageError::Io { doing: "flush", path: self.dir.to_path_buf(), source }
+            })?;
+            self.recovery_point.fetch_max(end, Ordering::SeqCst);
+            // A roll meanwhile has written to what was synced before.
+            if Arc::ptr_eq(&segments, &self.segments.load()) {
+                return Ok(());
+            }
+        }
     }
 
     fn sync_segment(&self, segment: &Segment) -> io::Result<()> {

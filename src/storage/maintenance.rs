@@ -110,6 +110,8 @@ impl Appender {
         }
         let log = Arc::clone(&self.log);
         let _no_flush = log.flushing.lock();
+        // New index files take the places of longer ones.
+        log.new_names.store(true, Ordering::Release);
         // Readers first: nothing beyond the new end is handed out any more.
         log.boundaries.clear();
         log.end.store(offset, Ordering::Release);

@@ -52,4 +52,6 @@ pub use types::{
 #[cfg(test)]
 mod log_test;
 #[cfg(test)]
+mod model_test;
+#[cfg(test)]
 mod testing;

@@ -140,6 +140,8 @@ impl Recovery<'_> {
                 let gone = std::mem::take(&mut segments);
                 remove_segments(self.disk, &gone)
                     .map_err(StorageError::io("remove segments of", &self.dir))?;
+                inventory.remove_snapshots(self.disk)?;
+                self.epochs = LeaderEpochs::default();
                 let base = opening.log_start.max(0);
                 let fresh = Arc::new(Segment::new(Arc::clone(&self.dir), base, 0, 0, 0));
                 fresh.create(self.disk).map_err(StorageError::io("start a segment of", &self.dir))?;
@@ -223,6 +225,11 @@ impl Recovery<'_> {
         if let Some((active, _)) = &last {
             active.publish();
             segments.push(Arc::clone(&active.segment));
+        }
+        if let Some(first) = segments.get(from) {
+            // A part of it lies below the recovery point: the next start will not make its indexes again.
+            let synced = first.write_indexes(self.disk, true).and_then(|()| self.disk.sync_dir(&self.dir));
+            synced.map_err(fail())?;
         }
         Ok(last)
     }

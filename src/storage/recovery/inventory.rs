@@ -77,6 +77,13 @@ impl Inventory {
         Ok(Inventory { dir: Arc::clone(dir), segments, snapshots })
     }
 
+    /// Removes all snapshots: the log begins anew.
+    pub(super) fn remove_snapshots(&self, disk: &dyn Disk) -> Result<(), StorageError> {
+        self.snapshots
+            .iter()
+            .try_for_each(|offset| remove(disk, &self.dir.join(producers::file_name(*offset))))
+    }
+
     /// Removes snapshots that no segment needs: all but those at a segment's base and the newest; all beyond the
     /// log's end.
     pub(super) fn remove_stray_snapshots(
