@@ -165,11 +165,17 @@ impl Broker {
     fn write_settings(&self) -> io::Result<()> {
         std::fs::create_dir_all(self.data())?;
         let (port, controller) = (self.port, self.port.saturating_add(1));
+        let place = if Broker::is_reference() {
+            format!(
+                "process.roles=broker,controller\ncontroller.quorum.voters=1@127.0.0.1:{controller}\n\
+                 listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}\n\
+                 controller.listener.names=CONTROLLER\n"
+            )
+        } else {
+            format!("listeners=PLAINTEXT://127.0.0.1:{port}\n")
+        };
         let mut text = format!(
-            "process.roles=broker,controller\nnode.id=1\ncontroller.quorum.voters=1@127.0.0.1:{controller}\n\
-             listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}\n\
-             advertised.listeners=PLAINTEXT://127.0.0.1:{port}\ncontroller.listener.names=CONTROLLER\n\
-             log.dirs={}\n",
+            "node.id=1\n{place}advertised.listeners=PLAINTEXT://127.0.0.1:{port}\nlog.dirs={}\n",
             self.data().display()
         );
         for (key, value) in SETTINGS {

@@ -6,6 +6,8 @@
 
 pub mod broker;
 pub mod suite;
+pub mod wire;
 
 pub use broker::Broker;
 pub use suite::Suite;
+pub use wire::Wire;
