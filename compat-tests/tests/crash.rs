@@ -88,8 +88,9 @@ impl Producer {
 
     /// After a restart: the last batches are known, the one in flight is appended once if it was not.
     fn repeat(&mut self, wire: &mut Wire) {
-        // Kafka itself remembers only the newest batch when it rebuilds its producers from a snapshot.
-        let known = if Broker::is_reference() { 1 } else { 5 };
+        // The last five batches are known, of which one may have been in flight. Kafka itself remembers only the
+        // newest when it rebuilds its producers.
+        let known = if Broker::is_reference() { 0 } else { 4 };
         let last: Vec<(i32, i64)> =
             self.acknowledged.iter().rev().take(known).map(|(n, at)| (*n, *at)).collect();
         let end = next_offset(wire, self.partition);
