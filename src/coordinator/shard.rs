@@ -197,3 +197,7 @@ impl<M: Stored> Drop for Shard<M> {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "shard_test.rs"]
+mod shard_test;
