@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::guard::Guard;
-use super::{End, Server, await_answer, free_port, local};
+use super::{End, Server, await_answer, free_port, last_words, local};
 use crate::error::{Attempt, Error, Result};
 
 /// How the broker under test comes to be.
@@ -56,7 +56,7 @@ impl Barnabas {
         let alive = || match &mut server.end {
             End::Child(child) => match child.try_wait() {
                 Ok(None) => Ok(()),
-                _ => Err(Error::Setup(format!("Barnabas ended, see {}", log.display()))),
+                _ => Err(Error::Setup(format!("Barnabas ended: {}", last_words(&log)))),
             },
             _ => Ok(()),
         };

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::guard::Guard;
-use super::{End, Server, await_answer, free_port, local};
+use super::{End, Server, await_answer, free_port, last_words, local};
 use crate::error::{Attempt, Error, Result};
 
 /// What Kafka's own start script gives its JVM; large files leave soon after their topics.
@@ -43,7 +43,7 @@ impl Kafka {
             .attempt(format!("starting {}", self.script.display()))?;
         let ended = |starting: &mut std::process::Child| match starting.try_wait() {
             Ok(Some(status)) if !status.success() => {
-                Err(Error::Setup(format!("Kafka did not start, see {}", log.display())))
+                Err(Error::Setup(format!("Kafka did not start: {}", last_words(&log))))
             }
             _ => Ok(()),
         };

@@ -6,7 +6,7 @@ pub mod kafka;
 pub mod limit;
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::time::{Duration, Instant};
 
@@ -92,6 +92,15 @@ fn terminate(pid: u32) {
         // The process may have ended by itself, which is what is wanted.
         let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
     }
+}
+
+/// What a server's log ends with; the log itself goes with the run's directory.
+fn last_words(log: &Path) -> String {
+    let text = std::fs::read(log).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    let mut lines = text.lines().rev().filter(|line| !line.trim().is_empty()).take(3).collect::<Vec<_>>();
+    lines.reverse();
+    if lines.is_empty() { "it said nothing".to_owned() } else { lines.join(" / ") }
 }
 
 /// A port that was free a moment ago, and the next one too (for Kafka's controller).
