@@ -126,7 +126,7 @@ impl Layers<'_> {
             let value = layers.iter().find_map(|layer| layer.get(name)).cloned();
             settings.push(self.broker_setting(name, value));
         }
-        settings
+        in_kafkas_order(settings)
     }
 
     /// A topic's settings.
@@ -136,21 +136,23 @@ impl Layers<'_> {
     pub fn describe_topic(&self, overrides: &Written) -> Result<Vec<Setting>, Problem> {
         let defaults = self.topic_defaults()?;
         let keys = definition::topic_keys().iter();
-        Ok(keys
+        let settings = keys
             .filter(|key| !key.internal || overrides.contains_key(key.name))
             .map(|key| {
                 let inherited = defaults.value(key.name).cloned().unwrap_or(Value::Null);
                 let behind = key.broker_key.map(|name| self.synonyms(name)).unwrap_or_default();
                 setting(key, overrides, &inherited, behind, Source::Topic)
             })
-            .collect())
+            .collect();
+        Ok(in_kafkas_order(settings))
     }
 
     /// A group's settings.
     pub fn describe_group(&self, overrides: &Written) -> Vec<Setting> {
         let values = self.values();
         let keys = definition::group_keys().iter();
-        keys.filter(|key| !key.internal || overrides.contains_key(key.name))
+        let settings = keys
+            .filter(|key| !key.internal || overrides.contains_key(key.name))
             .map(|key| {
                 let (inherited, behind) = match key.broker_key {
                     Some(name) => (inherited(key, &values, name), self.synonyms(name)),
@@ -166,7 +168,8 @@ impl Layers<'_> {
                 };
                 setting(key, overrides, &inherited, behind, Source::Group)
             })
-            .collect()
+            .collect();
+        in_kafkas_order(settings)
     }
 
     fn broker_setting(&self, name: &str, value: Option<String>) -> Setting {
@@ -241,7 +244,21 @@ pub fn describe_all_brokers(all_brokers: &Written) -> Vec<Setting> {
 /// The settings of a client metrics subscription.
 pub fn describe_client_metrics(overrides: &Written) -> Vec<Setting> {
     let keys = definition::client_metrics_keys().iter();
-    keys.map(|key| setting(key, overrides, &key.default_value(), Vec::new(), Source::ClientMetrics)).collect()
+    let settings =
+        keys.map(|key| setting(key, overrides, &key.default_value(), Vec::new(), Source::ClientMetrics));
+    in_kafkas_order(settings.collect())
+}
+
+/// Kafka answers in the order of a Java hash table of just this size: so do we, where tools print it as it comes.
+fn in_kafkas_order(mut settings: Vec<Setting>) -> Vec<Setting> {
+    let slots = settings.len().saturating_mul(4).div_euclid(3).saturating_add(1).next_power_of_two().max(16);
+    let mask = u32::try_from(slots).unwrap_or(u32::MAX).saturating_sub(1);
+    settings.sort_by_key(|setting| {
+        let step = |hash: u32, unit: u16| hash.wrapping_mul(31).wrapping_add(u32::from(unit));
+        let hash = setting.name.encode_utf16().fold(0, step);
+        (hash ^ (hash >> 16)) & mask
+    });
+    settings
 }
 
 /// A key that a resource may override.

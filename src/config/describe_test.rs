@@ -127,6 +127,44 @@ fn a_topic_shows_what_kafka_shows() {
 }
 
 #[test]
+fn the_order_is_kafkas() {
+    let config = config("");
+    let none = Written::new();
+    let layers = Layers { config: &config, broker: &none, all_brokers: &none };
+    let first = |settings: Vec<Setting>| settings.into_iter().take(5).map(|s| s.name).collect::<Vec<_>>();
+    assert_eq!(
+        first(layers.describe_topic(&none).unwrap()),
+        [
+            "compression.type",
+            "errors.deadletterqueue.group.enable",
+            "remote.copy.lag.bytes",
+            "remote.log.delete.on.disable",
+            "leader.replication.throttled.replicas"
+        ]
+    );
+    assert_eq!(
+        first(layers.describe_group(&none)),
+        [
+            "consumer.session.timeout.ms",
+            "streams.assignor.name",
+            "consumer.assignment.interval.ms",
+            "errors.deadletterqueue.copy.record.enable",
+            "share.auto.offset.reset"
+        ]
+    );
+    assert_eq!(
+        first(layers.describe_broker()),
+        [
+            "log.cleaner.min.compaction.lag.ms",
+            "offsets.topic.num.partitions",
+            "sasl.oauthbearer.jwks.endpoint.refresh.ms",
+            "remote.log.metadata.manager.listener.name",
+            "log.flush.interval.messages"
+        ]
+    );
+}
+
+#[test]
 fn a_group_shows_what_kafka_shows() {
     let config = config("");
     let none = Written::new();
