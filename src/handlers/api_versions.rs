@@ -7,7 +7,8 @@ use barnabas_protocol::ErrorCode;
 use barnabas_protocol::messages::api_versions::{ApiVersion, FinalizedFeatureKey, SupportedFeatureKey};
 use barnabas_protocol::messages::{ApiVersionsRequest, ApiVersionsResponse};
 
-use super::{Answer, Ctx, Out, Row, TABLE};
+use super::{Answer, Ctx, Out, Row, TABLE, hash_order};
+use crate::controller::Image;
 
 /// See the module.
 pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
@@ -33,17 +34,22 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
             .filter(|feature| ctx.version >= 4 || feature.min_version > 0)
             .collect(),
         finalized_features_epoch: image.offset(),
-        finalized_features: image
-            .features()
-            .map(|(name, level)| FinalizedFeatureKey {
-                name: name.to_owned(),
-                max_version_level: level,
-                min_version_level: level,
-            })
-            .collect(),
+        finalized_features: finalized(&image),
         ..ApiVersionsResponse::default()
     };
     ctx.respond(out, &response)
+}
+
+/// The levels in force, in the order of Kafka's table: metadata.version is put into it last.
+fn finalized(image: &Image) -> Vec<FinalizedFeatureKey> {
+    let (last, first): (Vec<_>, Vec<_>) = image.features().partition(|(name, _)| *name == "metadata.version");
+    let levels = hash_order::in_buckets(first.into_iter().chain(last).collect(), 8, |(name, _)| *name);
+    let key = |(name, level): (&str, i16)| FinalizedFeatureKey {
+        name: name.to_owned(),
+        max_version_level: level,
+        min_version_level: level,
+    };
+    levels.into_iter().map(key).collect()
 }
 
 /// The answer to a version above ours: the error and the range that would do, in version 0.

@@ -9,15 +9,22 @@ use super::{Answer, Ctx, Operation, Out, Resource, when};
 /// See the module.
 pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
     let mut request: CreatePartitionsRequest = ctx.decode(body)?;
+    let refused = |name: &str, code: ErrorCode| CreatePartitionsTopicResult {
+        name: name.to_owned(),
+        error_code: code.code(),
+        error_message: None,
+    };
+    if request.timeout_ms <= 0 {
+        // Kafka's controller gives up before it begins.
+        let results = request.topics.iter().map(|topic| refused(&topic.name, ErrorCode::RequestTimedOut));
+        return ctx
+            .respond(out, &CreatePartitionsResponse { results: results.collect(), ..Default::default() });
+    }
     let mut denied = Vec::new();
     request.topics.retain(|topic| {
         let allowed = ctx.authorize(Operation::Alter, Resource::Topic(&topic.name));
         if !allowed {
-            denied.push(CreatePartitionsTopicResult {
-                name: topic.name.clone(),
-                error_code: ErrorCode::TopicAuthorizationFailed.code(),
-                error_message: None,
-            });
+            denied.push(refused(&topic.name, ErrorCode::TopicAuthorizationFailed));
         }
         allowed
     });

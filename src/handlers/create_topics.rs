@@ -9,17 +9,19 @@ use super::{Answer, Ctx, Operation, Out, Resource, when};
 /// See the module.
 pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
     let mut request: CreateTopicsRequest = ctx.decode(body)?;
+    if request.timeout_ms <= 0 {
+        // Kafka's controller gives up before it begins.
+        let topics =
+            request.topics.iter().map(|topic| refused(&topic.name, ErrorCode::RequestTimedOut, None));
+        return ctx.respond(out, &CreateTopicsResponse { topics: topics.collect(), ..Default::default() });
+    }
     let mut denied = Vec::new();
     if !ctx.authorize(Operation::Create, Resource::Cluster) {
         request.topics.retain(|topic| {
             let allowed = ctx.authorize(Operation::Create, Resource::Topic(&topic.name));
             if !allowed {
-                denied.push(CreatableTopicResult {
-                    name: topic.name.clone(),
-                    error_code: ErrorCode::TopicAuthorizationFailed.code(),
-                    error_message: Some("Authorization failed.".to_owned()),
-                    ..Default::default()
-                });
+                let code = ErrorCode::TopicAuthorizationFailed;
+                denied.push(refused(&topic.name, code, Some("Authorization failed.".to_owned())));
             }
             allowed
         });
@@ -31,4 +33,13 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
         response.topics.append(&mut denied);
         ctx.respond(out, &response)
     })
+}
+
+fn refused(name: &str, code: ErrorCode, message: Option<String>) -> CreatableTopicResult {
+    CreatableTopicResult {
+        name: name.to_owned(),
+        error_code: code.code(),
+        error_message: message,
+        ..Default::default()
+    }
 }

@@ -37,10 +37,11 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
 fn check(request: &DescribeTopicPartitionsRequest) -> Result<(), ErrorCode> {
     let mut seen = BTreeSet::new();
     if !request.topics.iter().all(|topic| seen.insert(topic.name.as_str())) {
-        // Kafka trips over it.
+        // Kafka trips over it, as it does over an empty name on the first page.
         return Err(ErrorCode::UnknownServerError);
     }
     match &request.cursor {
+        None if seen.contains("") => Err(ErrorCode::UnknownServerError),
         Some(cursor) if cursor.partition_index < 0 => Err(ErrorCode::InvalidRequest),
         Some(cursor) if !seen.is_empty() && !seen.contains(cursor.topic_name.as_str()) => {
             Err(ErrorCode::InvalidRequest)

@@ -12,7 +12,7 @@ use barnabas_protocol::messages::metadata::{
 };
 use barnabas_protocol::messages::{MetadataRequest, MetadataResponse};
 
-use super::{Answer, Ctx, Operation, Out, Resource};
+use super::{Answer, Ctx, Operation, Out, Resource, hash_order};
 use crate::controller::image::{PartitionImage, TopicImage};
 use crate::controller::reach::{Leaderless, Reach};
 use crate::controller::{Image, internal_topics, names};
@@ -132,12 +132,8 @@ fn by_name(
     asked: &[MetadataRequestTopic],
     may_create: bool,
 ) -> Vec<MetadataResponseTopic> {
-    let mut done = BTreeSet::new();
     let (mut known, mut unknown) = (Vec::new(), Vec::new());
-    for name in asked.iter().filter_map(|topic| topic.name.as_deref()) {
-        if !done.insert(name) {
-            continue;
-        }
+    for name in hash_order::as_set(asked.iter().filter_map(|topic| topic.name.as_deref())) {
         let missing = |code: ErrorCode| MetadataResponseTopic {
             error_code: code.code(),
             name: Some(name.to_owned()),

@@ -21,6 +21,7 @@ mod fetch;
 mod find_coordinator;
 mod group;
 mod handler;
+mod hash_order;
 mod heartbeat;
 mod incremental_alter_configs;
 mod init_producer_id;

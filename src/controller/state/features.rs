@@ -22,20 +22,22 @@ pub const METADATA_VERSION: &str = "metadata.version";
 /// Eligible leader replicas (KIP-966).
 pub const ELR_VERSION: &str = "eligible.leader.replicas.version";
 
-/// Kafka 4.4's features: metadata.version first, as it must be in a log, the others by name.
+/// Kafka 4.4's features, in the order in which its nodes tell them.
 pub const FEATURES: [Feature; 7] = [
-    Feature { name: METADATA_VERSION, min: 7, max: 33, fresh: Some(33) },
-    Feature { name: ELR_VERSION, min: 0, max: 1, fresh: Some(1) },
     Feature { name: "group.version", min: 0, max: 1, fresh: Some(1) },
     Feature { name: "kraft.version", min: 0, max: 1, fresh: None },
+    Feature { name: METADATA_VERSION, min: 7, max: 33, fresh: Some(33) },
     Feature { name: "share.version", min: 0, max: 2, fresh: Some(2) },
     Feature { name: "streams.version", min: 0, max: 1, fresh: Some(1) },
     Feature { name: "transaction.version", min: 0, max: 2, fresh: Some(2) },
+    Feature { name: ELR_VERSION, min: 0, max: 1, fresh: Some(1) },
 ];
 
-/// The records of a fresh directory.
+/// The records of a fresh directory: metadata.version first, as it must be in a log, the others by name.
 pub fn fresh() -> impl Iterator<Item = FeatureLevelRecord> {
-    FEATURES.iter().filter_map(|feature| {
+    let mut features = FEATURES;
+    features.sort_by_key(|feature| (feature.name != METADATA_VERSION, feature.name));
+    features.into_iter().filter_map(|feature| {
         Some(FeatureLevelRecord { name: feature.name.to_owned(), feature_level: feature.fresh? })
     })
 }
