@@ -101,12 +101,17 @@ impl<'a> Cursor<'a> {
     /// An unsigned varint of at most five bytes; bits above the 32nd are dropped, as Kafka drops them.
     #[inline]
     pub(crate) fn uvarint(&mut self) -> Option<u32> {
-        let (&first, rest) = self.0.split_first()?;
-        if first < 0x80 {
-            self.0 = rest;
-            return Some(u32::from(first));
+        match self.0 {
+            [first @ 0..0x80, rest @ ..] => {
+                self.0 = rest;
+                Some(u32::from(*first))
+            }
+            [low, high @ 0..0x80, rest @ ..] => {
+                self.0 = rest;
+                Some(u32::from(low & 0x7f) | u32::from(*high) << 7)
+            }
+            _ => self.uvarint_long(),
         }
-        self.uvarint_long()
     }
 
     fn uvarint_long(&mut self) -> Option<u32> {
@@ -131,6 +136,14 @@ impl<'a> Cursor<'a> {
     /// A zigzag varint of at most ten bytes.
     #[inline]
     pub(crate) fn varlong(&mut self) -> Option<i64> {
+        if let [first @ 0..0x80, rest @ ..] = self.0 {
+            self.0 = rest;
+            return Some(i64::from(first >> 1) ^ i64::from(first & 1).wrapping_neg());
+        }
+        self.varlong_long()
+    }
+
+    fn varlong_long(&mut self) -> Option<i64> {
         let mut raw = 0_u64;
         for (at, &byte) in self.0.iter().enumerate().take(10) {
             raw |= u64::from(byte & 0x7f) << (7 * at);

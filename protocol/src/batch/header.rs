@@ -30,8 +30,10 @@ pub const MAGIC: i8 = 2;
 /// "No timestamp".
 pub const NO_TIMESTAMP: i64 = -1;
 
+pub(crate) const LEADER_EPOCH_AT: usize = 12;
 pub(crate) const CRC_AT: usize = 17;
 pub(crate) const ATTRIBUTES_AT: usize = 21;
+pub(crate) const MAX_TIMESTAMP_AT: usize = 35;
 
 /// A batch's header, decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

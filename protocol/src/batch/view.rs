@@ -2,9 +2,7 @@
 
 use super::cursor::Cursor;
 use super::fault::Fault;
-use super::header::{
-    ATTRIBUTES_AT, Attributes, CRC_AT, HEADER_BYTES, Header, MAGIC, OVERHEAD_BYTES, PREFIX_BYTES,
-};
+use super::header::{ATTRIBUTES_AT, Attributes, Header, MAGIC, OVERHEAD_BYTES, PREFIX_BYTES};
 
 /// Kafka's least value of a length field: that of an empty record of magic 0.
 const LEAST_LENGTH: i32 = 14;
@@ -45,7 +43,7 @@ impl<'a> BatchView<'a> {
 }
 
 pub(crate) fn check_crc(header: &Header, bytes: &[u8]) -> Result<(), Fault> {
-    let computed = crc32c::crc32c(bytes.get(CRC_AT + 4..).unwrap_or_default());
+    let computed = crc32c::crc32c(bytes.get(ATTRIBUTES_AT..).unwrap_or_default());
     if computed != header.crc {
         return Err(Fault::Crc { stored: header.crc, computed });
     }
@@ -160,8 +158,6 @@ impl Prefix {
         Ok(Some(Prefix { total_bytes, magic }))
     }
 }
-
-const _: () = assert!(CRC_AT + 4 < HEADER_BYTES);
 
 /// Kafka looks at the first batch of every partition before anything else: is it part of a transaction?
 ///
