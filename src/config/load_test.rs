@@ -132,8 +132,9 @@ fn passwords_are_not_shown() {
 #[test]
 fn settings_without_effect_yet_are_told_in_one_line() {
     let (_, notes) =
-        load("node.id=1\nlog.cleaner.threads=3\nlog.preallocate=true\nlog.cleaner.backoff.ms=15000").unwrap();
-    assert_eq!(notes.warnings, ["settings without effect yet: log.cleaner.threads, log.preallocate"]);
+        load("node.id=1\nlog.cleaner.threads=3\nlog.flush.interval.ms=5\nlog.cleaner.backoff.ms=15000")
+            .unwrap();
+    assert_eq!(notes.warnings, ["settings without effect yet: log.cleaner.threads, log.flush.interval.ms"]);
 }
 
 #[test]

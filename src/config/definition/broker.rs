@@ -81,7 +81,7 @@ pub(super) static KEYS: &[Key] = keys! { broker:
         "This node's id; the older name of node.id.";
     "message.max.bytes": Int = "1048588", AtLeast(0), ClusterWide, Built,
         "Largest record batch, compressed, of a topic that does not set max.message.bytes.";
-    "max.decompressed.message.bytes": Int = "2147483639", Between(1, 2_147_483_639), ClusterWide, Built,
+    "max.decompressed.message.bytes": Int = "2147483639", Between(1, 2_147_483_639), ClusterWide, NotBuilt,
         "What a compressed batch may decompress to.";
     "num.io.threads": Int = "8", AtLeast(1), ClusterWide, NoMeaning,
         "Request threads; here requests run where they are read.";
@@ -103,7 +103,7 @@ pub(super) static KEYS: &[Key] = keys! { broker:
         "Listeners that open before authorization is ready.";
     "broker.rack": String = null, Any, ReadOnly, Built,
         "Where this broker stands, so that replicas can be spread.";
-    "controlled.shutdown.enable": Boolean = "true", Any, ReadOnly, NotBuilt,
+    "controlled.shutdown.enable": Boolean = "true", Any, ReadOnly, NoMeaning,
         "Whether leaderships move away before the broker stops.";
     "delete.topic.enable": Boolean = "true", Any, ReadOnly, Built,
         "Whether topics may be deleted.";
@@ -130,11 +130,11 @@ pub(super) static KEYS: &[Key] = keys! { broker:
         "What this process is: broker, controller or both.";
     "node.id": Int = required, AtLeast(0), ReadOnly, Built,
         "This node's id.";
-    "initial.broker.registration.timeout.ms": Int = "60000", Any, ReadOnly, Built,
+    "initial.broker.registration.timeout.ms": Int = "60000", Any, ReadOnly, NoMeaning,
         "How long the first registration may take before the broker gives up.";
-    "broker.heartbeat.interval.ms": Int = "2000", Any, ReadOnly, Built,
+    "broker.heartbeat.interval.ms": Int = "2000", Any, ReadOnly, NoMeaning,
         "How often a broker reports to the controller.";
-    "broker.session.timeout.ms": Int = "9000", Any, ReadOnly, Built,
+    "broker.session.timeout.ms": Int = "9000", Any, ReadOnly, NoMeaning,
         "How long a broker may be silent before it counts as gone.";
     "controller.listener.names": List = required, Items(&[], NotEmpty), ReadOnly, Built,
         "Listeners that serve controllers only.";
@@ -149,19 +149,19 @@ pub(super) static KEYS: &[Key] = keys! { broker:
         "How long a start may take.";
     "metadata.log.max.record.bytes.between.snapshots": Long = "20971520", AtLeast(1), ReadOnly, Built,
         "Bytes of metadata records after which a snapshot is written.";
-    "metadata.log.max.snapshot.interval.ms": Long = "3600000", AtLeast(0), ReadOnly, Built,
+    "metadata.log.max.snapshot.interval.ms": Long = "3600000", AtLeast(0), ReadOnly, NotBuilt,
         "Time after which a snapshot is written if anything changed; 0 means never.";
     "metadata.log.dir": String = null, Any, ReadOnly, Built,
         "Directory of the metadata log; the first of log.dirs if not set.";
     "metadata.log.segment.bytes": Int = "1073741824", AtLeast(8_388_608), ReadOnly, Built,
         "Largest segment of the metadata log.";
-    "metadata.log.segment.ms": Long = "604800000", Any, ReadOnly, Built,
+    "metadata.log.segment.ms": Long = "604800000", Any, ReadOnly, NotBuilt,
         "Time after which a new segment of the metadata log begins.";
-    "metadata.max.retention.bytes": Long = "104857600", Any, ReadOnly, Built,
+    "metadata.max.retention.bytes": Long = "104857600", Any, ReadOnly, NotBuilt,
         "How large metadata log and snapshots together may grow.";
-    "metadata.max.retention.ms": Long = "604800000", Any, ReadOnly, Built,
+    "metadata.max.retention.ms": Long = "604800000", Any, ReadOnly, NotBuilt,
         "How long metadata segments and snapshots are kept.";
-    "metadata.max.idle.interval.ms": Int = "500", AtLeast(0), ReadOnly, Built,
+    "metadata.max.idle.interval.ms": Int = "500", AtLeast(0), ReadOnly, NotBuilt,
         "How often an idle controller writes a no-op; 0 means never.";
     "internal.metadata.log.segment.bytes": Int = null, Any, ReadOnly, NoMeaning, internal,
         "For tests: segment size of the metadata log without a lower bound.";
@@ -191,7 +191,7 @@ pub(super) static KEYS: &[Key] = keys! { broker:
         "Other limits for named hosts or addresses: host:limit, separated by commas.";
     "max.connections": Int = "2147483647", AtLeast(0), ClusterWide, Built,
         "Most connections of the whole broker.";
-    "max.connection.creation.rate": Int = "2147483647", AtLeast(0), ClusterWide, Built,
+    "max.connection.creation.rate": Int = "2147483647", AtLeast(0), ClusterWide, NotBuilt,
         "Most new connections a second.";
     "connections.max.idle.ms": Long = "600000", Any, ReadOnly, Built,
         "How long a silent connection stays open.";
@@ -233,9 +233,9 @@ pub(super) static KEYS: &[Key] = keys! { broker:
         "When finished waits of produces are swept; here they leave at once.";
     "delete.records.purgatory.purge.interval.requests": Int = "1", Any, ReadOnly, NoMeaning,
         "When finished waits of DeleteRecords are swept; here they leave at once.";
-    "auto.leader.rebalance.enable": Boolean = "true", Any, ReadOnly, NotBuilt,
+    "auto.leader.rebalance.enable": Boolean = "true", Any, ReadOnly, NoMeaning,
         "Whether leaderships return to preferred replicas by themselves.";
-    "leader.imbalance.check.interval.seconds": Long = "300", AtLeast(1), ReadOnly, NotBuilt,
+    "leader.imbalance.check.interval.seconds": Long = "300", AtLeast(1), ReadOnly, NoMeaning,
         "How often that is looked at.";
     "unclean.leader.election.interval.ms": Long = "300000", AtLeast(1), ReadOnly, NotBuilt, internal,
         "How often unclean elections are looked for.";
@@ -259,9 +259,9 @@ pub(super) static KEYS: &[Key] = keys! { broker:
         "Threads for a coordinator's long work.";
     "group.coordinator.append.linger.ms": Int = "-1", AtLeast(-1), ReadOnly, NoMeaning,
         "How long a coordinator gathers writes; here each is written at once.";
-    "offsets.commit.timeout.ms": Int = "5000", AtLeast(1), ReadOnly, Built,
+    "offsets.commit.timeout.ms": Int = "5000", AtLeast(1), ReadOnly, NoMeaning,
         "How long a commit may wait for its replicas.";
-    "offsets.load.buffer.size": Int = "5242880", AtLeast(1), ReadOnly, Built,
+    "offsets.load.buffer.size": Int = "5242880", AtLeast(1), ReadOnly, NoMeaning,
         "Bytes that are read at once while committed offsets load.";
     "offsets.topic.replication.factor": Short = "3", AtLeast(1), ReadOnly, Built,
         "Replicas of __consumer_offsets.";
@@ -269,7 +269,7 @@ pub(super) static KEYS: &[Key] = keys! { broker:
         "Partitions of __consumer_offsets; not to be changed later.";
     "offsets.topic.segment.bytes": Int = "104857600", AtLeast(1), ReadOnly, Built,
         "Segment size of __consumer_offsets.";
-    "offsets.topic.compression.codec": Int = "0", Any, ReadOnly, Built,
+    "offsets.topic.compression.codec": Int = "0", Any, ReadOnly, NotBuilt,
         "Codec of __consumer_offsets by number; 0 means none.";
     "group.coordinator.cached.buffer.max.bytes": Int = "1048588", AtLeast(524_288), ClusterWide, NoMeaning,
         "Largest write buffer a group coordinator keeps for reuse.";
@@ -446,7 +446,7 @@ pub(super) static KEYS: &[Key] = keys! { broker:
         "Largest offset index of a segment.";
     "log.index.interval.bytes": Int = "4096", AtLeast(0), ClusterWide, Built,
         "Bytes between two index entries.";
-    "log.flush.interval.messages": Long = "9223372036854775807", AtLeast(1), ClusterWide, NotBuilt,
+    "log.flush.interval.messages": Long = "9223372036854775807", AtLeast(1), ClusterWide, Built,
         "Records after which a partition is flushed to disk.";
     "log.segment.delete.delay.ms": Long = "60000", AtLeast(0), ClusterWide, Built,
         "How long a deleted file stays on disk.";
@@ -458,7 +458,7 @@ pub(super) static KEYS: &[Key] = keys! { broker:
         "How often recovery points are written to disk.";
     "log.flush.start.offset.checkpoint.interval.ms": Int = "60000", AtLeast(0), ReadOnly, Built,
         "How often log starts are written to disk.";
-    "log.preallocate": Boolean = "false", Any, ClusterWide, NotBuilt,
+    "log.preallocate": Boolean = "false", Any, ClusterWide, Built,
         "Whether a new segment's file is made at full size.";
     "num.recovery.threads.per.data.dir": Int = "2", AtLeast(1), ClusterWide, Built,
         "Threads per data directory that open logs at start.";
@@ -477,7 +477,7 @@ pub(super) static KEYS: &[Key] = keys! { broker:
         "Class that may refuse new topics.";
     "alter.config.policy.class.name": Class = null, Any, ReadOnly, Protective,
         "Class that may refuse changes of settings.";
-    "log.dir.failure.timeout.ms": Long = "30000", AtLeast(1), ReadOnly, Built,
+    "log.dir.failure.timeout.ms": Long = "30000", AtLeast(1), ReadOnly, NoMeaning,
         "After which time a broker stops that cannot report a failed directory.";
     "log.initial.task.delay.ms": Long = "30000", AtLeast(0), ReadOnly, Built, internal,
         "From the start to the first housekeeping of logs.";

@@ -14,7 +14,7 @@ pub(super) static KEYS: &[Key] = keys! { of_broker:
     "segment.index.bytes": Int = "10485760", AtLeast(4), Some("log.index.size.max.bytes"), Built,
         "Largest offset index of a segment.";
     "flush.messages": Long = "9223372036854775807",
-        AtLeast(1), Some("log.flush.interval.messages"), NotBuilt,
+        AtLeast(1), Some("log.flush.interval.messages"), Built,
         "Records after which a partition is flushed to disk.";
     "flush.ms": Long = "9223372036854775807", AtLeast(0), Some("log.flush.interval.ms"), NotBuilt,
         "Time after which a partition is flushed to disk.";
@@ -25,7 +25,7 @@ pub(super) static KEYS: &[Key] = keys! { of_broker:
     "max.message.bytes": Int = "1048588", AtLeast(0), Some("message.max.bytes"), Built,
         "Largest record batch, compressed.";
     "max.decompressed.message.bytes": Int = "2147483639",
-        Between(1, 2_147_483_639), Some("max.decompressed.message.bytes"), Built,
+        Between(1, 2_147_483_639), Some("max.decompressed.message.bytes"), NotBuilt,
         "What a compressed batch may decompress to.";
     "index.interval.bytes": Int = "4096", AtLeast(0), Some("log.index.interval.bytes"), Built,
         "Bytes between two index entries.";
@@ -58,7 +58,7 @@ pub(super) static KEYS: &[Key] = keys! { of_broker:
         "lz4 level when the broker compresses.";
     "compression.zstd.level": Int = "3", Between(-131_072, 22), Some("compression.zstd.level"), Built,
         "zstd level when the broker compresses.";
-    "preallocate": Boolean = "false", Any, Some("log.preallocate"), NotBuilt,
+    "preallocate": Boolean = "false", Any, Some("log.preallocate"), Built,
         "Whether a new segment's file is made at full size.";
     "message.timestamp.type": String = "CreateTime",
         OneOf(&["CreateTime", "LogAppendTime"]), Some("log.message.timestamp.type"), Built,
