@@ -37,7 +37,7 @@ pub struct Log {
     pub(super) flushing: Mutex<()>,
     /// When the oldest unflushed record came, on the monotonic clock.
     pub(super) unflushed_since_ms: AtomicU64,
-    /// Files have been made since the directory was synced.
+    /// Files have been made, renamed or removed since the directory was synced.
     pub(super) new_names: AtomicBool,
     /// A write failed: nobody knows what the files hold.
     pub(super) poisoned: AtomicBool,
@@ -153,7 +153,8 @@ impl Log {
             // The one that ended just there, too: sealing it may have completed its indexes since.
             let first = segments.partition_point(|segment| segment.base < flushed).saturating_sub(1);
             let mut dirty = segments.iter().skip(first).filter(|segment| segment.base < end);
-            dirty.try_for_each(|segment| self.sync_segment(segment)).map_err(|source| {
+            let synced = dirty.try_for_each(|segment| self.sync_segment(segment));
+            synced.and_then(|()| self.sync_names()).map_err(|source| {
                 self.poison();
                 StorageError::Io { doing: "flush", path: self.dir.to_path_buf(), source }
             })?;
@@ -168,11 +169,14 @@ impl Log {
     fn sync_segment(&self, segment: &Segment) -> io::Result<()> {
         let disk = self.disk.as_ref();
         segment.file(disk)?.sync_data()?;
-        segment.write_indexes(disk, true)?;
-        if self.new_names.swap(false, Ordering::AcqRel) {
-            disk.sync_dir(&self.dir)?;
+        segment.write_indexes(disk, true)
+    }
+
+    fn sync_names(&self) -> io::Result<()> {
+        match self.new_names.swap(false, Ordering::AcqRel) {
+            true => self.disk.sync_dir(&self.dir),
+            false => Ok(()),
         }
-        Ok(())
     }
 
     pub(super) fn usable(&self) -> Result<(), StorageError> {

@@ -320,3 +320,51 @@ fn readers_of_a_deleted_segment_finish() {
     assert_eq!(slice.chunk.load().unwrap().len(), 500);
     assert!(log.read(0, 500, true, 20).is_err());
 }
+
+#[test]
+fn on_a_real_disk_readers_follow_the_writer() {
+    use std::os::unix::fs::MetadataExt;
+
+    let root = tempfile::tempdir().unwrap();
+    let path = root.path().join("a-0");
+    let config = LogConfig { segment_bytes: 2 << 20, retention_ms: -1, ..LogConfig::default() };
+    let real = crate::disk::RealDisk::shared();
+    let opened = Log::open(real.clone(), &path, config.clone(), NEW, NOW).unwrap();
+    let (mut appender, log) = (opened.appender, opened.log);
+    let batches = 100;
+    std::thread::scope(|scope| {
+        let reader = scope.spawn(|| {
+            let (mut offset, deadline) = (0, std::time::Instant::now() + std::time::Duration::from_secs(60));
+            while offset < batches && std::time::Instant::now() < deadline {
+                let bytes = log.read(offset, 300_000, true, i64::MAX).unwrap().chunk.load().unwrap();
+                for batch in barnabas_protocol::batch::Batches::new(&bytes) {
+                    let batch = batch.unwrap();
+                    assert_eq!(batch.header().base_offset, offset);
+                    batch.check_crc().unwrap();
+                    offset += 1;
+                }
+            }
+            offset
+        });
+        for n in 0..batches {
+            append(&mut appender, &Batch::at(&[NOW.wall_ms + n]).sized(100_000)).unwrap();
+        }
+        assert_eq!(reader.join().unwrap(), batches);
+    });
+    let segments = log.segments().len();
+    assert!(segments >= 5);
+    appender.close_clean().unwrap();
+    for entry in std::fs::read_dir(&path).unwrap() {
+        let meta = entry.unwrap().metadata().unwrap();
+        assert!(meta.blocks() * 512 <= meta.len() + 65_536, "reserved space is given back");
+    }
+    let clean = Opening { clean: true, ..NEW };
+    let Opened { appender, log, report } =
+        Log::open(real.clone(), &path, config.clone(), clean, NOW).unwrap();
+    assert_eq!(report, RecoveryReport::default());
+    assert_eq!((log.end_offset(), log.segments().len()), (batches, segments));
+    drop(appender);
+    let Opened { log, report, .. } = Log::open(real, &path, config, NEW, NOW).unwrap();
+    assert_eq!((log.end_offset(), report.scanned_bytes, report.cut_bytes), (batches, log.size(), 0));
+    assert_eq!(contents(&log).len(), 100);
+}

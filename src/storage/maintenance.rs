@@ -93,6 +93,7 @@ impl Appender {
         self.forget_epochs_before(log_start)?;
         let files =
             self.or_poison("delete segments of", rename_deleted(self.log.disk.as_ref(), &self.log, gone))?;
+        self.log.new_names.store(true, Ordering::Release);
         let delay_ms = u64::try_from(self.log.config.load().file_delete_delay_ms).unwrap_or(0);
         Ok(Retained {
             segments: gone.len(),
