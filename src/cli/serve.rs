@@ -98,7 +98,6 @@ impl Story {
                 0 => bound.iter().find(|(known, _)| known == name).map_or(0, |(_, port)| *port),
                 port => port,
             };
-            let host = if host.is_empty() { "localhost" } else { host };
             if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
         };
         let addresses: Vec<String> = self.advertised.iter().map(address).collect();

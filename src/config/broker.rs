@@ -107,7 +107,8 @@ pub struct Network {
     pub listeners: Vec<Listener>,
     /// `listeners` named in `controller.listener.names`.
     pub controller_listeners: Vec<Listener>,
-    /// `advertised.listeners`; what `listeners` says where it is not set. Port 0: the port that was bound.
+    /// `advertised.listeners`; what `listeners` says where it is not set. The host is this machine's name where none
+    /// is given. Port 0: the port that was bound.
     pub advertised: Vec<Listener>,
     /// `controller.listener.names`.
     pub controller_listener_names: Vec<String>,

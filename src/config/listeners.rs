@@ -36,7 +36,7 @@ pub(super) fn resolve(values: &Values, roles: Roles, old_file: bool) -> Result<E
                 .to_owned(),
         ));
     }
-    let advertised = match values.list("advertised.listeners")? {
+    let mut advertised = match values.list("advertised.listeners")? {
         [] => listeners.clone(),
         written => {
             let advertised = parse(written, &map)?;
@@ -56,6 +56,9 @@ pub(super) fn resolve(values: &Values, roles: Roles, old_file: bool) -> Result<E
     }
     if roles.broker {
         check_advertised(&advertised, &listeners)?;
+    }
+    for listener in advertised.iter_mut().filter(|listener| listener.host.is_empty()) {
+        listener.host = own_host();
     }
     let inter_broker = inter_broker(values, &map)?;
     if roles.broker && !advertised.iter().any(|listener| listener.name == inter_broker) {
@@ -119,6 +122,15 @@ fn parse(texts: &[String], map: &Map) -> Result<Vec<Listener>, Problem> {
         listeners.push(Listener { name, host, port, protocol: *protocol });
     }
     Ok(listeners)
+}
+
+/// What clients are told where the listener names no host: this machine's name. It is not looked up, as that may
+/// take as long as a name server likes.
+fn own_host() -> String {
+    match rustix::system::uname().nodename().to_str() {
+        Ok(name) if !name.is_empty() && name != "(none)" => name.to_owned(),
+        _ => "localhost".to_owned(),
+    }
 }
 
 /// `NAME://host:port`, `NAME://[v6]:port` or `NAME://:port`.

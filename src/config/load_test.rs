@@ -47,6 +47,9 @@ fn a_file_of_the_early_days_starts_and_holds() {
     assert_eq!(config.offsets.replication_factor, 3, "a user's file keeps Kafka's defaults");
     let listener = &config.network.listeners[0];
     assert_eq!((listener.name.as_str(), listener.host.as_str(), listener.port), ("PLAINTEXT", "", 9092));
+    let advertised = &config.network.advertised[0];
+    assert!(!advertised.host.is_empty(), "clients are told a host");
+    assert_eq!(advertised.port, 9092);
     assert_eq!(notes.warnings.len(), 1);
     assert!(notes.warnings[0].contains("line 14: zookeeper.connect: there is no ZooKeeper any more"));
     assert_eq!(notes.infos.len(), 1, "one line for all keys without meaning");
