@@ -1,5 +1,7 @@
 //! DeleteGroups (42), versions 0-3: deletes empty groups with what they have committed.
 
+use std::collections::HashSet;
+
 use barnabas_protocol::ErrorCode;
 use barnabas_protocol::messages::delete_groups::DeletableGroupResult;
 use barnabas_protocol::messages::{DeleteGroupsRequest, DeleteGroupsResponse};
@@ -10,7 +12,10 @@ use crate::coordinator::{Answer as Asked, Request, Response, Unavailable};
 
 /// See the module.
 pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
-    let request: DeleteGroupsRequest = ctx.decode(body)?;
+    let mut request: DeleteGroupsRequest = ctx.decode(body)?;
+    // A group named twice is answered once.
+    let mut seen = HashSet::new();
+    request.groups_names.retain(|group| seen.insert(group.clone()));
     let ask = |group: &String| match may(ctx, Operation::Delete, group) {
         true => ctx.rooms.groups.ask(group, Request::Delete(group.clone())),
         false => Asked::Ready(Err(Unavailable::NotHere)),

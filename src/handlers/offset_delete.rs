@@ -37,9 +37,8 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
             }
         }
     }
-    if topics.is_empty() {
-        return ctx
-            .respond(out, &OffsetDeleteResponse { topics: refused, ..OffsetDeleteResponse::default() });
+    if request.group_id.is_empty() {
+        return refuse(ctx, out, code(GroupError::InvalidGroupId));
     }
     let delete = DeleteOffsets { group: request.group_id, topics: topics.clone() };
     let asked = ctx.rooms.groups.ask(&delete.group.clone(), Request::DeleteOffsets(delete));

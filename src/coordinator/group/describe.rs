@@ -43,14 +43,14 @@ pub(super) fn describe(soft: &Soft, id: &str) -> Result<Described, GroupError> {
 }
 
 fn members(group: &ClassicGroup, stable: bool) -> Vec<DescribedMember> {
-    // Only in a stable group do metadata and shares belong together.
+    // Between rebalances there is no chosen protocol, but the shares of old are still shown.
     let members = group.members().values().map(|member| DescribedMember {
         member: member.id.clone(),
         instance: member.instance.clone(),
         client_id: member.client_id.clone(),
         client_host: member.client_host.clone(),
         metadata: if stable { member.metadata(group.protocol.as_deref()) } else { Default::default() },
-        assignment: if stable { member.assignment.clone() } else { Default::default() },
+        assignment: member.assignment.clone(),
     });
     members.collect()
 }

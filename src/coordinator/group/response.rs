@@ -164,6 +164,6 @@ pub struct DescribedMember {
     pub client_host: Arc<str>,
     /// For the chosen protocol, in a stable group.
     pub metadata: Bytes,
-    /// In a stable group.
+    /// The last one it was given.
     pub assignment: Bytes,
 }

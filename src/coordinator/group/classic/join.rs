@@ -1,5 +1,6 @@
 //! JoinGroup: new members, members that come back, static members that replace themselves.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -63,7 +64,9 @@ fn check_request(cx: &Step<'_>, request: &Join) -> Result<(), GroupError> {
     if !bounds.contains(&request.session_timeout_ms) {
         return Err(GroupError::InvalidSessionTimeout);
     }
-    if cx.hard.kind(&request.group).is_some() {
+    let names: BTreeSet<&str> = request.protocols.iter().map(|(name, _)| name.as_str()).collect();
+    // Kafka never answers a protocol named twice.
+    if names.len() < request.protocols.len() || cx.hard.kind(&request.group).is_some() {
         return Err(GroupError::InconsistentProtocol);
     }
     Ok(())

@@ -19,6 +19,8 @@ fn bad_requests_are_refused() {
     let long = Join { session_timeout_ms: 100_000_000, ..joining("g", "") };
     assert_eq!(refusal(long), GroupError::InvalidSessionTimeout);
     assert_eq!(refusal(Join { protocols: vec![], ..joining("g", "") }), GroupError::InconsistentProtocol);
+    let twice = Join { protocols: protocols(&["a", "a"]), ..joining("g", "") };
+    assert_eq!(refusal(twice), GroupError::InconsistentProtocol);
     let nameless = Join { protocol_type: String::new(), ..joining("g", "") };
     assert_eq!(refusal(nameless), GroupError::InconsistentProtocol);
     assert_eq!(refusal(joining("g", "nobody")), GroupError::UnknownMember);

@@ -20,7 +20,7 @@ fn groups_are_listed_by_state_and_type() {
 }
 
 #[test]
-fn metadata_and_shares_are_shown_of_a_stable_group_only() {
+fn metadata_is_shown_of_a_stable_group_only() {
     let mut tale = Tale::new();
     assert_eq!(tale.describe("g"), Err(GroupError::GroupIdNotFound));
     let (_, ids) = tale.stable("g", 2);
@@ -32,7 +32,7 @@ fn metadata_and_shares_are_shown_of_a_stable_group_only() {
     tale.join(joining("g", &ids[0]));
     let moving = tale.describe("g").unwrap();
     assert_eq!((moving.state, &*moving.protocol, moving.members.len()), ("PreparingRebalance", "", 2));
-    assert!(moving.members.iter().all(|member| member.metadata.is_empty() && member.assignment.is_empty()));
+    assert!(moving.members.iter().all(|member| member.metadata.is_empty() && !member.assignment.is_empty()));
 }
 
 #[test]
