@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use barnabas_protocol::batch::Codec;
 use thiserror::Error;
 use tokio::sync::mpsc;
 use tracing::{error, info};
@@ -271,6 +272,7 @@ fn group_settings(config: &Config) -> GroupSettings {
         offsets_retention_check_ms: offsets.retention_check_interval_ms,
         max_batch_bytes: usize::try_from(config.topic_defaults.config().max_message_bytes)
             .unwrap_or_default(),
+        codec: Codec::from_id(i16::from(offsets.compression_codec)).unwrap_or(Codec::None),
         offsets_partitions: offsets.num_partitions,
     }
 }

@@ -1,8 +1,6 @@
 //! Records of a machine as batches of its log, and back.
 
-use barnabas_protocol::batch::{
-    Attributes, Batches, Caps, HEADER_BYTES, Header, MAGIC, OVERHEAD_BYTES, Scratch,
-};
+use barnabas_protocol::batch::{BatchBuilder, Batches, BuildError, Caps, Codec, Scratch};
 
 use super::log::{LogFault, ShardLog};
 use super::machine::Machine;
@@ -15,76 +13,28 @@ pub trait Stored: Machine {
     /// Reads a record. `producer` wrote it in a transaction that had not ended.
     fn decode(key: &[u8], value: Option<&[u8]>, producer: Option<i64>) -> Result<Self::Record, String>;
 
+    /// How its batches are compressed.
+    fn codec(view: &Self::View) -> Codec;
+
     /// A transaction's end, if that means anything to the machine.
     fn marker(producer: i64, commit: bool) -> Option<Self::Record>;
 }
 
 /// One batch of records, in Kafka's form: no producer, but base sequence 0.
-pub fn encode_batch<M: Stored>(records: &[M::Record], wall_ms: i64) -> Vec<u8> {
-    let mut batch = vec![0; HEADER_BYTES];
-    let (mut key, mut value, mut body) = (Vec::new(), Vec::new(), Vec::new());
-    for (delta, record) in (0_i64..).zip(records) {
+pub fn encode_batch<M: Stored>(
+    records: &[M::Record],
+    view: &M::View,
+    wall_ms: i64,
+) -> Result<Vec<u8>, BuildError> {
+    let mut batch = BatchBuilder::new().producer(-1, -1, 0).codec(M::codec(view), None);
+    let (mut key, mut value) = (Vec::new(), Vec::new());
+    for record in records {
         key.clear();
         value.clear();
-        body.clear();
         let has_value = M::encode(record, &mut key, &mut value);
-        // Attributes and the timestamp's delta are zero.
-        body.extend_from_slice(&[0, 0]);
-        put_varint(&mut body, delta);
-        put_varint(&mut body, length(key.len()));
-        body.extend_from_slice(&key);
-        put_varint(&mut body, if has_value { length(value.len()) } else { -1 });
-        body.extend_from_slice(&value);
-        body.push(0);
-        put_varint(&mut batch, length(body.len()));
-        batch.extend_from_slice(&body);
+        batch.append(wall_ms, Some(&key), has_value.then_some(&value));
     }
-    let count = i32::try_from(records.len()).unwrap_or(i32::MAX);
-    let mut header = Header {
-        base_offset: 0,
-        length: i32::try_from(batch.len() - OVERHEAD_BYTES).unwrap_or(i32::MAX),
-        leader_epoch: -1,
-        magic: MAGIC,
-        crc: 0,
-        attributes: Attributes(0),
-        last_offset_delta: count.saturating_sub(1),
-        base_timestamp: wall_ms,
-        max_timestamp: wall_ms,
-        producer_id: -1,
-        producer_epoch: -1,
-        base_sequence: 0,
-        record_count: count,
-    };
-    set_header(&mut batch, &header);
-    header.crc = crc32c::crc32c(batch.get(CHECKED_FROM..).unwrap_or_default());
-    set_header(&mut batch, &header);
-    batch
-}
-
-/// The checksum covers everything behind itself.
-const CHECKED_FROM: usize = 21;
-
-fn set_header(batch: &mut [u8], header: &Header) {
-    if let Some(place) = batch.first_chunk_mut::<HEADER_BYTES>() {
-        *place = header.to_bytes();
-    }
-}
-
-fn length(bytes: usize) -> i64 {
-    i64::try_from(bytes).unwrap_or(i64::MAX)
-}
-
-/// Zigzag, seven bits a byte.
-fn put_varint(out: &mut Vec<u8>, value: i64) {
-    let mut rest = ((value << 1) ^ (value >> 63)).cast_unsigned();
-    loop {
-        let [low, ..] = rest.to_le_bytes();
-        rest >>= 7;
-        if rest == 0 {
-            return out.push(low);
-        }
-        out.push(low | 0x80);
-    }
+    batch.finish()
 }
 
 /// Bytes read at once while loading (`offsets.load.buffer.size`).

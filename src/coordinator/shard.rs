@@ -87,14 +87,14 @@ impl<M: Stored> Shard<M> {
             watched: None,
             last_reply: 0,
         };
-        shard.settle(now, None)?;
+        shard.settle(view, now, None)?;
         Ok(shard)
     }
 
     /// Lets something happen that nobody waits for.
     pub fn tell(&mut self, view: &M::View, now: Now, event: M::Event) -> Result<(), LogFault> {
         M::step(&self.hard, &mut self.soft, view, now, event, &mut self.out);
-        self.settle(now, None).map(|_| ())
+        self.settle(view, now, None).map(|_| ())
     }
 
     /// Asks. An error means that the shard is not to be used any more.
@@ -107,7 +107,7 @@ impl<M: Stored> Shard<M> {
         self.last_reply += 1;
         let id = ReplyId(self.last_reply);
         M::step(&self.hard, &mut self.soft, view, now, event(id), &mut self.out);
-        if let Some(response) = self.settle(now, Some(id))? {
+        if let Some(response) = self.settle(view, now, Some(id))? {
             return Ok(Answer::Ready(Ok(response)));
         }
         let (sender, receiver) = oneshot::channel();
@@ -152,9 +152,15 @@ impl<M: Stored> Shard<M> {
 
     /// Append, apply, arm, answer: what a step decided becomes true. Returns the answer to `asked` if it is here
     /// already.
-    fn settle(&mut self, now: Now, asked: Option<ReplyId>) -> Result<Option<M::Response>, LogFault> {
+    fn settle(
+        &mut self,
+        view: &M::View,
+        now: Now,
+        asked: Option<ReplyId>,
+    ) -> Result<Option<M::Response>, LogFault> {
         if !self.out.records.is_empty() {
-            let batch = encode_batch::<M>(&self.out.records, now.wall_ms);
+            let batch = encode_batch::<M>(&self.out.records, view, now.wall_ms)
+                .map_err(|error| LogFault::Failed(error.to_string()))?;
             self.last_offset = self.log.append(batch)?;
             for record in self.out.records.drain(..) {
                 M::apply(&mut self.hard, record);

@@ -30,7 +30,7 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
         // Nobody is asked; the plan says why.
         true => Asked::Ready(Err(Unavailable::NotHere)),
         false => {
-            let topics = plan.all.then_some(None).unwrap_or_else(|| Some(plan.asked.clone()));
+            let topics = if plan.all { None } else { Some(plan.asked.clone()) };
             let fetch = Fetch { group: plan.group.clone(), require_stable, topics };
             ctx.rooms.groups.ask(&plan.group, Request::Fetch(fetch))
         }

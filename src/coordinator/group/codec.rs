@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use barnabas_protocol::batch::Codec;
 use barnabas_protocol::codec::{Reader, Wire, Writer};
 use barnabas_protocol::messages::records::OffsetsRecord;
 use barnabas_protocol::messages::records::classic_group::{
@@ -14,7 +15,7 @@ use crate::coordinator::records::Stored;
 use crate::ids::Uuid;
 
 use super::record::{GroupValue, MemberValue, OffsetValue, Record};
-use super::{GroupId, GroupMachine};
+use super::{GroupId, GroupMachine, GroupSettings};
 
 /// Key schemas.
 const LEGACY_OFFSET: i16 = 0;
@@ -76,6 +77,10 @@ impl Stored for GroupMachine {
             }
             kind => foreign(kind, key, value),
         }
+    }
+
+    fn codec(view: &GroupSettings) -> Codec {
+        view.codec
     }
 
     fn marker(producer: i64, commit: bool) -> Option<Record> {

@@ -1,5 +1,7 @@
 //! The settings that group coordination looks at.
 
+use barnabas_protocol::batch::Codec;
+
 /// A copy of the broker's settings, in the units the coordinator computes with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupSettings {
@@ -19,6 +21,8 @@ pub struct GroupSettings {
     pub offsets_retention_check_ms: u64,
     /// Largest batch the log takes, in bytes (`max.message.bytes` of the internal topic).
     pub max_batch_bytes: usize,
+    /// `offsets.topic.compression.codec`.
+    pub codec: Codec,
     /// `offsets.topic.num.partitions`: shards, unless the topic exists with another count.
     pub offsets_partitions: i32,
 }
@@ -35,6 +39,7 @@ impl Default for GroupSettings {
             offsets_retention_ms: 7 * 24 * 3_600_000,
             offsets_retention_check_ms: 600_000,
             max_batch_bytes: 1_048_588,
+            codec: Codec::None,
             offsets_partitions: 50,
         }
     }

@@ -225,7 +225,7 @@ impl World {
                 && let Some(Response::Join(joined)) = self.tale.story.answer(reply)
             {
                 self.clients[who].joining = None;
-                self.joined(who, *joined);
+                self.joined(who, &joined);
             }
             if let Some(reply) = self.clients[who].syncing
                 && let Some(Response::Sync(synced)) = self.tale.story.answer(reply)
@@ -236,7 +236,7 @@ impl World {
         }
     }
 
-    fn joined(&mut self, who: usize, joined: Joined) {
+    fn joined(&mut self, who: usize, joined: &Joined) {
         let client = &mut self.clients[who];
         (client.kept_ms, client.synced) = (0, false);
         match joined.error {
@@ -266,7 +266,7 @@ impl World {
             }
             None => {}
             Some(GroupError::RebalanceInProgress | GroupError::IllegalGeneration) => {
-                self.clients[who].generation = 0
+                self.clients[who].generation = 0;
             }
             Some(_) => {
                 let instance = self.clients[who].instance.clone();
