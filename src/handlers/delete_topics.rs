@@ -19,11 +19,11 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
         let code = if ctx.version < 3 { ErrorCode::InvalidRequest } else { ErrorCode::TopicDeletionDisabled };
         return ctx.respond(out, &all_refused(&asked, &Refusal::new(code, "Topic deletion is disabled.")));
     }
-    if timed_out {
+    let (doomed, mut results) = sort_out(&asked);
+    if timed_out && !doomed.is_empty() {
         // Kafka's controller gives up before it begins.
         return ctx.respond(out, &all_refused(&asked, &Refusal::bare(ErrorCode::RequestTimedOut)));
     }
-    let (doomed, mut results) = sort_out(&asked);
     let image = ctx.rooms.image();
     let (doomed, denied): (Vec<_>, Vec<_>) = doomed.into_iter().partition(|topic| {
         let name = name_of(&image, topic);
