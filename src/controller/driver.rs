@@ -67,7 +67,7 @@ pub(super) struct Shared {
     pub(super) settings: Settings,
     rules: Arc<dyn ConfigRules>,
     pub(super) doors: Doors,
-    image: Arc<ArcSwap<Image>>,
+    image: ArcSwap<Image>,
     subscriber: OnceLock<Arc<dyn Subscriber>>,
     active: Mutex<Active>,
 }
@@ -122,7 +122,7 @@ impl Controller {
         shared.flush()?;
         active.dirty = false;
         active.hard.changes = Changes::default();
-        let image = Arc::new(ArcSwap::from_pointee(active.hard.image.clone()));
+        let image = ArcSwap::from_pointee(active.hard.image.clone());
         let subscriber = OnceLock::new();
         let shared = Shared { settings, rules, doors, image, subscriber, active: Mutex::new(active) };
         Ok(Controller { shared: Arc::new(shared) })
@@ -131,11 +131,6 @@ impl Controller {
     /// The cluster's metadata as it is on the disk.
     pub fn image(&self) -> Arc<Image> {
         self.shared.image.load_full()
-    }
-
-    /// The cell in which the newest image always is.
-    pub fn image_cell(&self) -> Arc<ArcSwap<Image>> {
-        self.shared.image.clone()
     }
 
     /// Makes somebody know of every change from now on; first of everything that is there. To be called once,
