@@ -18,7 +18,7 @@ pub const OFFSETS_TOPIC: &str = "__consumer_offsets";
 /// The groups that this broker coordinates. Cheap to clone.
 ///
 /// ```ignore
-/// match rooms.groups.ask(&group, Request::Heartbeat(heartbeat)) {
+/// match rooms.groups.ask(Request::Heartbeat(heartbeat)) {
 ///     Answer::Ready(reply) => …,        // the usual case: decided, written and committed at once
 ///     Answer::Pending(receiver) => …,   // a join that waits for others; replicas that lag
 /// }
@@ -61,12 +61,13 @@ impl Groups {
         self.router.resign_all();
     }
 
-    /// Asks about a group.
-    pub fn ask(&self, group: &str, mut request: Request) -> Answer<Response> {
+    /// Asks about the group that the request names.
+    pub fn ask(&self, mut request: Request) -> Answer<Response> {
         if let Request::Join(join) = &mut request {
             join.fresh = u128::from_be_bytes(self.rng.uuid().0);
         }
-        self.router.ask(group, |reply| Event::Ask(reply, request))
+        let partition = self.router.partition_of(request.group());
+        self.router.ask(partition, |reply| Event::Ask(reply, request))
     }
 
     /// Asks every shard of this broker (ListGroups).

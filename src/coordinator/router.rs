@@ -154,9 +154,13 @@ impl<M: Stored> Router<M> {
         }));
     }
 
-    /// Asks the shard of an id.
-    pub fn ask(self: &Arc<Self>, id: &str, event: impl FnOnce(ReplyId) -> M::Event) -> Answer<M::Response> {
-        let slot = self.slots.read().get(&self.partition_of(id)).cloned();
+    /// Asks the shard of a partition.
+    pub fn ask(
+        self: &Arc<Self>,
+        partition: i32,
+        event: impl FnOnce(ReplyId) -> M::Event,
+    ) -> Answer<M::Response> {
+        let slot = self.slots.read().get(&partition).cloned();
         match slot {
             Some(slot) => self.ask_slot(&slot, event),
             None => Answer::Ready(Err(Unavailable::NotHere)),

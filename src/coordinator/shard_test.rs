@@ -166,32 +166,32 @@ fn offset(answer: Response) -> i64 {
 #[tokio::test(start_paused = true)]
 async fn with_one_replica_commits_and_heartbeats_are_answered_at_once() {
     let (groups, _log) = groups();
-    assert_eq!(ready(groups.ask("g", commit(5))), Response::Commit(Ok(vec![])));
-    assert_eq!(offset(ready(groups.ask("g", fetch()))), 5);
+    assert_eq!(ready(groups.ask(commit(5))), Response::Commit(Ok(vec![])));
+    assert_eq!(offset(ready(groups.ask(fetch()))), 5);
     let heartbeat = Heartbeat { group: "g".into(), member: "m".into(), instance: None, generation: 1 };
-    let answer = ready(groups.ask("g", Request::Heartbeat(heartbeat)));
+    let answer = ready(groups.ask(Request::Heartbeat(heartbeat)));
     assert_eq!(answer, Response::Heartbeat(Err(GroupError::UnknownMember)));
 }
 
 #[tokio::test(start_paused = true)]
 async fn answers_wait_for_their_commit_and_reads_do_too() {
     let (groups, log) = groups();
-    ready(groups.ask("g", commit(5)));
+    ready(groups.ask(commit(5)));
     log.hold_commits();
-    let Answer::Pending(mut first) = groups.ask("g", commit(6)) else { panic!("not committed yet") };
-    let Answer::Pending(read) = groups.ask("g", fetch()) else { panic!("it speaks of what may be lost") };
+    let Answer::Pending(mut first) = groups.ask(commit(6)) else { panic!("not committed yet") };
+    let Answer::Pending(read) = groups.ask(fetch()) else { panic!("it speaks of what may be lost") };
     tokio::time::sleep(std::time::Duration::from_secs(5)).await;
     assert!(first.try_recv().is_err());
     log.commit_all();
     assert_eq!(first.await.unwrap(), Ok(Response::Commit(Ok(vec![]))));
     assert_eq!(offset(read.await.unwrap().unwrap()), 6);
-    assert_eq!(ready(groups.ask("g", commit(7))), Response::Commit(Ok(vec![])));
+    assert_eq!(ready(groups.ask(commit(7))), Response::Commit(Ok(vec![])));
 }
 
 #[tokio::test(start_paused = true)]
 async fn timers_fire_by_themselves() {
     let (groups, _log) = groups();
-    let reply = groups.ask("g", join("")).wait().await;
+    let reply = groups.ask(join("")).wait().await;
     let Ok(Response::Join(joined)) = reply else { panic!("{reply:?}") };
     assert_eq!((joined.error, joined.generation), (None, 1));
     // Nothing more is heard of the member.
@@ -205,27 +205,27 @@ async fn timers_fire_by_themselves() {
 #[tokio::test(start_paused = true)]
 async fn a_new_leader_finds_everything_again() {
     let (groups, log) = groups();
-    ready(groups.ask("g", commit(5)));
-    let waiting = groups.ask("g", join(""));
+    ready(groups.ask(commit(5)));
+    let waiting = groups.ask(join(""));
     groups.resign(0);
     assert_eq!(waiting.wait().await, Err(Unavailable::NotHere));
-    assert_eq!(groups.ask("g", fetch()).wait().await, Err(Unavailable::NotHere));
+    assert_eq!(groups.ask(fetch()).wait().await, Err(Unavailable::NotHere));
     groups.lead(0, log);
-    assert_eq!(offset(ready(groups.ask("g", fetch()))), 5);
+    assert_eq!(offset(ready(groups.ask(fetch()))), 5);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_failed_append_drops_the_shard_and_loads_it_again() {
     let (groups, log) = groups();
-    ready(groups.ask("g", commit(5)));
-    let waiting = groups.ask("g", join(""));
+    ready(groups.ask(commit(5)));
+    let waiting = groups.ask(join(""));
     log.fail(true);
-    assert_eq!(groups.ask("h", commit_of("h", 6)).wait().await, Err(Unavailable::NotHere));
+    assert_eq!(groups.ask(commit_of("h", 6)).wait().await, Err(Unavailable::NotHere));
     assert_eq!(waiting.wait().await, Err(Unavailable::NotHere));
     log.fail(false);
-    assert_eq!(offset(ready(groups.ask("g", fetch()))), 5, "the truth is untouched");
+    assert_eq!(offset(ready(groups.ask(fetch()))), 5, "the truth is untouched");
     let members = vec![("m".to_owned(), None)];
     let leave = Request::Leave(Leave { group: "g".into(), members });
-    let left = ready(groups.ask("g", leave));
+    let left = ready(groups.ask(leave));
     assert_eq!(left, Response::Leave(Ok(vec![Some(GroupError::UnknownMember)])), "who waited is forgotten");
 }

@@ -17,7 +17,7 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
     let mut seen = HashSet::new();
     request.groups_names.retain(|group| seen.insert(group.clone()));
     let ask = |group: &String| match may(ctx, Operation::Delete, group) {
-        true => ctx.rooms.groups.ask(group, Request::Delete(group.clone())),
+        true => ctx.rooms.groups.ask(Request::Delete(group.clone())),
         false => Asked::Ready(Err(Unavailable::NotHere)),
     };
     let asked = request.groups_names.iter().map(ask).collect();

@@ -23,7 +23,7 @@ const OPERATIONS: [(Operation, i32); 5] = [
 pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
     let request: DescribeGroupsRequest = ctx.decode(body)?;
     let ask = |group: &String| match may(ctx, Operation::Describe, group) {
-        true => ctx.rooms.groups.ask(group, Request::Describe(group.clone())),
+        true => ctx.rooms.groups.ask(Request::Describe(group.clone())),
         false => Asked::Ready(Err(Unavailable::NotHere)),
     };
     let asked = request.groups.iter().map(ask).collect();

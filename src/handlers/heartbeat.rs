@@ -23,7 +23,7 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
     if heartbeat.group.is_empty() {
         return respond(ctx, out, code_of(Some(GroupError::InvalidGroupId)));
     }
-    let asked = ctx.rooms.groups.ask(&heartbeat.group.clone(), Request::Heartbeat(heartbeat));
+    let asked = ctx.rooms.groups.ask(Request::Heartbeat(heartbeat));
     then(asked, ctx, out, |said, ctx, out| {
         let error = match said {
             Ok(Response::Heartbeat(result)) => result.err(),

@@ -45,8 +45,8 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
     if join.group.is_empty() {
         return respond(ctx, out, Joined::refused(GroupError::InvalidGroupId, join.member));
     }
-    let (group, member) = (join.group.clone(), join.member.clone());
-    let asked = ctx.rooms.groups.ask(&group, Request::Join(Box::new(join)));
+    let member = join.member.clone();
+    let asked = ctx.rooms.groups.ask(Request::Join(Box::new(join)));
     then(asked, ctx, out, move |said, ctx, out| {
         let joined = match said {
             Ok(Response::Join(joined)) => *joined,

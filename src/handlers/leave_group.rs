@@ -25,7 +25,7 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
         request.members.into_iter().map(|member| (member.member_id, member.group_instance_id)).collect()
     };
     let leave = Leave { group: request.group_id, members: members.clone() };
-    let asked = ctx.rooms.groups.ask(&leave.group.clone(), Request::Leave(leave));
+    let asked = ctx.rooms.groups.ask(Request::Leave(leave));
     then(asked, ctx, out, move |said, ctx, out| {
         let fates = match said {
             Ok(Response::Leave(Ok(fates))) => fates,

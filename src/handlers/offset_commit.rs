@@ -66,7 +66,7 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
         names_unknown_group: ctx.version >= 9,
         topics,
     };
-    let asked = ctx.rooms.groups.ask(&commit.group.clone(), Request::Commit(commit));
+    let asked = ctx.rooms.groups.ask(Request::Commit(commit));
     then(asked, ctx, out, move |said, ctx, out| {
         mark(&mut accepted, said);
         let topics = merge(refused, accepted, by_id);

@@ -41,7 +41,7 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
         return refuse(ctx, out, code(GroupError::InvalidGroupId));
     }
     let delete = DeleteOffsets { group: request.group_id, topics: topics.clone() };
-    let asked = ctx.rooms.groups.ask(&delete.group.clone(), Request::DeleteOffsets(delete));
+    let asked = ctx.rooms.groups.ask(Request::DeleteOffsets(delete));
     then(asked, ctx, out, move |said, ctx, out| {
         let read = match said {
             Ok(Response::DeleteOffsets(Ok(read))) => read,

@@ -32,7 +32,7 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
         false => {
             let topics = if plan.all { None } else { Some(plan.asked.clone()) };
             let fetch = Fetch { group: plan.group.clone(), require_stable, topics };
-            ctx.rooms.groups.ask(&plan.group, Request::Fetch(fetch))
+            ctx.rooms.groups.ask(Request::Fetch(fetch))
         }
     });
     let asked: Vec<_> = asked.collect();

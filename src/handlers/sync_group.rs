@@ -37,7 +37,7 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
         protocol: request.protocol_name,
         assignments: request.assignments.into_iter().map(|a| (a.member_id, a.assignment)).collect(),
     };
-    let asked = ctx.rooms.groups.ask(&sync.group.clone(), Request::Sync(sync));
+    let asked = ctx.rooms.groups.ask(Request::Sync(sync));
     then(asked, ctx, out, |said, ctx, out| {
         let synced = match said {
             Ok(Response::Sync(synced)) => synced,

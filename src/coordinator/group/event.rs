@@ -43,6 +43,23 @@ pub enum Request {
     Delete(String),
 }
 
+impl Request {
+    /// The group it speaks of; empty for List, which every shard is asked.
+    pub fn group(&self) -> &str {
+        match self {
+            Request::Join(request) => &request.group,
+            Request::Sync(request) => &request.group,
+            Request::Heartbeat(request) => &request.group,
+            Request::Leave(request) => &request.group,
+            Request::Commit(request) => &request.group,
+            Request::Fetch(request) => &request.group,
+            Request::DeleteOffsets(request) => &request.group,
+            Request::List(_) => "",
+            Request::Describe(group) | Request::Delete(group) => group,
+        }
+    }
+}
+
 /// JoinGroup.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Join {
