@@ -1,4 +1,4 @@
-//! Batches made by Kafka's Java classes (golden.txt) are read, and ours come back as they were made.
+//! Batches made by Kafka's Java classes (testdata/batches.txt) are read, and ours come back as they were made.
 
 use super::*;
 use proptest::prelude::*;
@@ -7,7 +7,8 @@ use proptest::prelude::*;
 type Plain = (i32, i64, Option<Vec<u8>>, Option<Vec<u8>>, Vec<(String, Option<Vec<u8>>)>);
 
 pub(super) fn golden(name: &str) -> Vec<u8> {
-    let line = include_str!("golden.txt").lines().find(|line| line.split(' ').next() == Some(name));
+    let line =
+        include_str!("../../testdata/batches.txt").lines().find(|line| line.split(' ').next() == Some(name));
     let hex = line.unwrap().split(' ').nth(1).unwrap().as_bytes();
     let digit = |byte: u8| u8::try_from((byte as char).to_digit(16).unwrap()).unwrap();
     hex.chunks(2).map(|pair| digit(pair[0]) << 4 | digit(pair[1])).collect()
