@@ -33,7 +33,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("broker_lifecycle", &["peer", "partition", "controller"]),
     ("coordinator", &["partition", "controller", "storage", "peer"]),
     ("controller", &["storage"]),
-    ("handlers", &["controller", "coordinator", "partition", "storage", "security", "quota", "server"]),
+    (
+        "handlers",
+        &["controller", "coordinator", "partition", "storage", "security", "quota", "server", "logging"],
+    ),
     ("security", &["controller"]),
     ("quota", &["controller"]),
     ("server", &["handlers", "security", "quota"]),

@@ -176,16 +176,20 @@ pub fn seeds(default: u64) -> u64 {
     std::env::var("BARNABAS_SEEDS").ok().and_then(|count| count.parse().ok()).unwrap_or(default)
 }
 
-/// Makes a topic with one replica; its id.
-pub async fn create_topic(client: &mut Client, name: &str, partitions: i32) -> Uuid {
+/// CreateTopics of one topic with one replica.
+pub fn create_topic_request(name: &str, partitions: i32) -> CreateTopicsRequest {
     let topic = CreatableTopic {
         name: name.to_owned(),
         num_partitions: partitions,
         replication_factor: 1,
         ..CreatableTopic::default()
     };
-    let request = CreateTopicsRequest { topics: vec![topic], ..CreateTopicsRequest::default() };
-    let response = client.ask(7, &request).await;
+    CreateTopicsRequest { topics: vec![topic], ..CreateTopicsRequest::default() }
+}
+
+/// Makes a topic with one replica; its id.
+pub async fn create_topic(client: &mut Client, name: &str, partitions: i32) -> Uuid {
+    let response = client.ask(7, &create_topic_request(name, partitions)).await;
     assert_eq!(response.topics[0].error_code, 0, "{response:?}");
     response.topics[0].topic_id
 }

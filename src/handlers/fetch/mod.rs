@@ -41,11 +41,13 @@ struct Fetch {
     follower: bool,
     /// Monotonic ms.
     deadline: u64,
-    waiter: Arc<Waiter>,
+    /// `None` until it waits.
+    waiter: Option<Arc<Waiter>>,
 }
 
 thread_local! {
-    /// Room for one answer's parts, so that a fetch in steady state allocates nothing.
+    /// Room for one request's list and one answer's parts, so that a fetch in steady state allocates nothing.
+    static WANTED: RefCell<Vec<Wanted>> = RefCell::default();
     static PARTS: RefCell<Gathered> = RefCell::default();
 }
 
@@ -65,7 +67,7 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
         Err(code) => return reply::refuse(ctx, out, code),
     };
     let deadline = now_ms.saturating_add(wait_ms);
-    let fetch = Fetch { source, limits, follower, deadline, waiter: Waiter::for_bytes(0) };
+    let fetch = Fetch { source, limits, follower, deadline, waiter: None };
     fetch.answer_or_wait(ctx, out)
 }
 
@@ -87,12 +89,11 @@ fn limits(ctx: &Ctx<'_>, request: &FetchRequest<'_>, follower: bool) -> Option<L
 }
 
 fn source(ctx: &Ctx<'_>, request: &FetchRequest<'_>, begun: Begun) -> Source {
-    let session = match begun {
-        Begun::Sessionless => {
-            return Source::Request { wanted: wanted(ctx, request).collect(), opens: false };
-        }
-        Begun::Full => return Source::Request { wanted: wanted(ctx, request).collect(), opens: true },
-        Begun::Incremental(session) => session,
+    let opens = matches!(begun, Begun::Full);
+    let Begun::Incremental(session) = begun else {
+        let mut list = WANTED.take();
+        list.extend(wanted(ctx, request));
+        return Source::Request { wanted: list, opens };
     };
     let mut open = session.lock();
     for wanted in wanted(ctx, request) {
@@ -146,7 +147,7 @@ impl Fetch {
                 self.write(ctx, out, gathered)
             } else {
                 let waiter = gathered.watch(&self.limits);
-                Ok(Outcome::Parked(Box::new(Fetch { waiter, ..self })))
+                Ok(Outcome::Parked(Box::new(Fetch { waiter: Some(waiter), ..self })))
             };
             // Nothing is kept alive by memory that is only kept for the next fetch.
             gathered.clear();
@@ -177,7 +178,11 @@ impl Fetch {
                 let (by_id, now_ms) = (ctx.version >= ID_VERSION, ctx.now.mono_ms);
                 ctx.rooms.fetch_sessions.open(entries, by_id, self.follower, now_ms)
             }
-            Source::Request { .. } => NO_SESSION,
+            Source::Request { mut wanted, .. } => {
+                wanted.clear();
+                WANTED.set(wanted);
+                NO_SESSION
+            }
             Source::Session(session) => {
                 let mut session = session.lock();
                 gathered.parts.retain(is_news);
@@ -214,7 +219,7 @@ fn is_news(part: &Part) -> bool {
 
 impl Ticket for Fetch {
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        self.waiter.poll(cx)
+        self.waiter.as_ref().map_or(Poll::Ready(()), |waiter| waiter.poll(cx))
     }
 
     fn deadline(&self) -> Option<u64> {

@@ -1,11 +1,13 @@
 //! Putting the answer to a fetch together: bytes for what is said, ranges of files for the records.
 
 use std::io;
+use std::sync::Arc;
 
 use barnabas_protocol::fetch::{AbortedTransaction, EpochAndOffset, FetchResponseWriter, PartitionAnswer};
 use barnabas_protocol::{ErrorCode, LeaderIdAndEpoch, NodeEndpoint};
 
 use super::gather::Part;
+use crate::controller::image::BrokerImage;
 use crate::handlers::{Answer, Ctx, Out, Outcome};
 
 /// New leaders are named from here on (KIP-951).
@@ -36,23 +38,29 @@ pub fn write(ctx: &Ctx<'_>, out: &mut Out, session_id: i32, parts: &[Part]) -> A
             });
         }
     }
-    let image = ctx.rooms.image();
-    leaders.sort_unstable();
-    leaders.dedup();
-    let brokers: Vec<_> = leaders.iter().filter_map(|id| image.broker(*id)).collect();
-    let endpoints: Vec<_> = brokers
-        .iter()
-        .filter_map(|broker| {
-            broker.endpoint(&ctx.session.listener).map(|at| NodeEndpoint {
-                node_id: broker.id,
-                host: &at.host,
-                port: i32::from(at.port),
-                rack: broker.rack.as_deref(),
-            })
-        })
-        .collect();
-    writer.finish(&endpoints);
+    if leaders.is_empty() {
+        writer.finish(&[]);
+    } else {
+        leaders.sort_unstable();
+        leaders.dedup();
+        let image = ctx.rooms.image();
+        let brokers: Vec<_> = leaders.iter().filter_map(|id| image.broker(*id)).collect();
+        writer.finish(&endpoints(ctx, &brokers));
+    }
     failure.map(|()| Outcome::Done).map_err(|error: io::Error| error.into())
+}
+
+/// Where these brokers are reached on the listener that the request came in by.
+fn endpoints<'a>(ctx: &Ctx<'_>, brokers: &[&'a Arc<BrokerImage>]) -> Vec<NodeEndpoint<'a>> {
+    let endpoint = |broker: &&'a Arc<BrokerImage>| {
+        broker.endpoint(&ctx.session.listener).map(|at| NodeEndpoint {
+            node_id: broker.id,
+            host: &at.host,
+            port: i32::from(at.port),
+            rack: broker.rack.as_deref(),
+        })
+    };
+    brokers.iter().filter_map(endpoint).collect()
 }
 
 fn write_part(
