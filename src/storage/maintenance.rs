@@ -104,6 +104,9 @@ impl Appender {
     }
 
     /// Removes every batch that has a record at or above `offset`; the log then ends there. Blocks.
+    ///
+    /// The caller writes the recovery point, which has gone back, to its checkpoint before anything is appended: what
+    /// lies below the checkpoint is not read again after a crash.
     pub fn truncate_to(&mut self, offset: i64, now: Now) -> Result<(), StorageError> {
         self.log.usable()?;
         if offset >= self.log.end_offset() {
