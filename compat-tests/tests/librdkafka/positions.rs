@@ -80,7 +80,7 @@ async fn manual_commits_wait_and_carry_metadata() {
     let consumer = member(&app, "manual", &[]);
     take(&consumer, 20);
     assert_eq!(committed(&app, "manual"), Offset::Invalid, "nothing is committed by itself");
-    let mut chosen = partition("manual", Offset::Offset(15));
+    let chosen = partition("manual", Offset::Offset(15));
     chosen.find_partition("manual", 0).unwrap().set_metadata("by hand");
     consumer.commit(&chosen, CommitMode::Sync).unwrap();
     let list = consumer.committed_offsets(partition("manual", Offset::Invalid), PATIENCE).unwrap();

@@ -110,6 +110,10 @@ async fn acks_and_first_send_to_a_new_topic() {
     for acks in ["0", "1", "all"] {
         let producer = app.producer(&[("acks", acks)]);
         let topic = format!("made-by-acks-{acks}");
+        if acks == "0" {
+            // Nobody tells such a producer that the new topic's leader was not there yet.
+            app.create(&topic, 1).await;
+        }
         let placed = app.fill(&producer, &topic, 10).await;
         if acks != "0" {
             assert_eq!(placed, (0..10).map(|offset| (0, offset)).collect::<Vec<_>>());
