@@ -1,5 +1,14 @@
 //! `kill -9` under load, again and again: what was acknowledged is there, once, and duplicates are known as such.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    reason = "a test fails by panicking"
+)]
+
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Write};
@@ -56,8 +65,7 @@ impl Producer {
 
     fn request(&self, number: i32) -> ProduceRequest {
         let records = Some(Bytes::from(self.batch(number)));
-        let partition_data =
-            vec![PartitionProduceData { index: self.partition, records, ..Default::default() }];
+        let partition_data = vec![PartitionProduceData { index: self.partition, records }];
         let topic = TopicProduceData { name: TOPIC.to_owned(), partition_data, ..Default::default() };
         ProduceRequest { acks: -1, timeout_ms: 10_000, topic_data: vec![topic], ..Default::default() }
     }

@@ -1,5 +1,14 @@
 //! Programs on releases of Kafka's Java client, old and new (`java/src`).
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    reason = "a test fails by panicking"
+)]
+
 use std::process::Command;
 
 use compat_tests::{Broker, Suite, suite};

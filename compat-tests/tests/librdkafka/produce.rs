@@ -19,9 +19,9 @@ async fn every_codec_in_one_partition() {
         app.fill(&producer, "codecs", 200).await;
     }
     let seen = app.all("codecs", 200 * codecs.len());
-    for (index, record) in seen.iter().enumerate() {
-        assert_eq!(record.offset, index as i64);
-        assert_eq!(record.text(), format!("v{}", index % 200));
+    for (offset, record) in (0_i64..).zip(&seen) {
+        assert_eq!(record.offset, offset);
+        assert_eq!(record.text(), format!("v{}", offset % 200));
     }
 }
 
@@ -78,8 +78,8 @@ async fn large_batches_and_records() {
         let record = FutureRecord::<(), _>::to("large").partition(0).payload(payload);
         waiting.push(producer.send_result(record).map_err(|(error, _)| error).unwrap());
     }
-    for (offset, delivery) in waiting.into_iter().enumerate() {
-        assert_eq!(delivery.await.unwrap().unwrap().offset, offset as i64);
+    for (offset, delivery) in (0_i64..).zip(waiting) {
+        assert_eq!(delivery.await.unwrap().unwrap().offset, offset);
     }
     let nearly = noise(1_048_000, 1);
     let record = FutureRecord::<(), _>::to("large").partition(1).payload(&nearly);
