@@ -29,6 +29,15 @@ pub struct ProduceRequest<'a> {
 impl<'a> ProduceRequest<'a> {
     /// Proves the body's structure up to its last field; what follows is ignored, as Kafka ignores it.
     pub fn read(version: i16, body: &'a mut [u8]) -> Result<ProduceRequest<'a>, DecodeError> {
+        ProduceRequest::read_looking(version, body, &mut |_| {})
+    }
+
+    /// As [`ProduceRequest::read`], showing `see` every partition's records on the way.
+    pub fn read_looking(
+        version: i16,
+        body: &'a mut [u8],
+        see: &mut dyn FnMut(&[u8]),
+    ) -> Result<ProduceRequest<'a>, DecodeError> {
         let length = body.len();
         let mut r = reader(body, version, FLEXIBLE);
         nullable_text(&mut r)?;
@@ -36,7 +45,10 @@ impl<'a> ProduceRequest<'a> {
         let topics = count(&mut r, 1)?;
         let topics_at = length.saturating_sub(r.rest().len());
         for _ in 0..topics {
-            skip_topic(&mut r)?;
+            read_topic(&mut r)?;
+            let partitions = count(&mut r, 1)?;
+            skip_partitions(&mut r, partitions, see)?;
+            skip_tags(&mut r)?;
         }
         skip_tags(&mut r)?;
 
@@ -51,18 +63,11 @@ fn read_topic<'a>(r: &mut Reader<'a>) -> Result<TopicRef<'a>, DecodeError> {
     TopicRef::read(r, r.version() >= BY_ID)
 }
 
-fn skip_topic(r: &mut Reader<'_>) -> Result<(), DecodeError> {
-    read_topic(r)?;
-    let partitions = count(r, 1)?;
-    skip_partitions(r, partitions)?;
-    skip_tags(r)
-}
-
-fn skip_partitions(r: &mut Reader<'_>, count: usize) -> Result<(), DecodeError> {
+fn skip_partitions(r: &mut Reader<'_>, count: usize, see: &mut dyn FnMut(&[u8])) -> Result<(), DecodeError> {
     for _ in 0..count {
         i32(r)?;
         let length = r.bytes_length()?;
-        r.take(length.unwrap_or(0))?;
+        see(r.take(length.unwrap_or(0))?);
         skip_tags(r)?;
     }
     Ok(())
@@ -92,7 +97,7 @@ impl<'a> Topics<'a> {
         read_topic(&mut r)?;
         let left = count(&mut r, 1)?;
         let from = rest.len().saturating_sub(r.rest().len());
-        skip_partitions(&mut r, left)?;
+        skip_partitions(&mut r, left, &mut |_| {})?;
         let to = rest.len().saturating_sub(r.rest().len());
         skip_tags(&mut r)?;
         let end = rest.len().saturating_sub(r.rest().len());

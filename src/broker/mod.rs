@@ -312,6 +312,7 @@ fn start_tasks(
         checkpoints: log.recovery_point_checkpoint_interval_ms.min(log.start_offset_checkpoint_interval_ms),
         high_watermarks: rooms.config.replication.high_watermark_checkpoint_interval_ms,
         producers: rooms.config.transactions.producer_id_expiration_check_interval_ms,
+        flush: log.flush_scheduler_interval_ms,
     };
     tasks.push(rooms.spawner.spawn(rooms.partitions.clone().maintain(schedule, shutdown.clone())));
     tasks

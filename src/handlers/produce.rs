@@ -6,7 +6,9 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use barnabas_protocol::batch::{Caps, Codec, Fault, Origin, RawBatch, Rules, Scratch, TimestampRule};
+use barnabas_protocol::batch::{
+    Caps, Codec, Fault, Origin, RawBatch, Rules, Scratch, TimestampRule, peek_transactional,
+};
 use barnabas_protocol::produce::{PartitionAnswer, PartitionData, ProduceRequest, ProduceResponseWriter};
 use barnabas_protocol::{ErrorCode, TopicRef};
 
@@ -31,9 +33,20 @@ const REPACKED_KEPT: usize = 1024 * 1024;
 
 /// Why a partition's records are not appended.
 enum Refusal {
+    /// Of the request, the topic or the partition.
     Code(ErrorCode),
-    Fault(Fault),
-    Partition(PartitionError),
+    /// Before the partition was looked at: nothing is known of its log.
+    Unreadable(Fault),
+    /// By the topic's rules.
+    Fault { fault: Fault, log_start_offset: i64 },
+    /// By the log.
+    Partition { cause: PartitionError, log_start_offset: i64 },
+}
+
+/// An error that no partition can escape, and its text.
+struct RefusedWhole {
+    code: ErrorCode,
+    message: Option<String>,
 }
 
 /// See the module.
@@ -41,9 +54,14 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
     if ctx.version < FIRST_VERSION {
         return Err(CloseReason::Unsupported { api: ctx.api, version: ctx.version });
     }
-    let request = ProduceRequest::read(ctx.version, body)?;
+    let mut transactional = Ok(false);
+    let request = ProduceRequest::read_looking(ctx.version, body, &mut |records| {
+        if let Ok(before) = transactional {
+            transactional = peek_transactional(records).map(|this| before || this);
+        }
+    })?;
     let acks = request.acks;
-    let refused_all = refused_as_a_whole(ctx, &request);
+    let refused_whole = refused_as_a_whole(ctx, &request, transactional);
     let mut silent_failure = None;
     let mut writer = ProduceResponseWriter::begin(out.bytes(), ctx.version, request.topics.len());
     for data in request.topics {
@@ -55,10 +73,15 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
         writer.topic(name, id, data.partitions.len());
         for partition in data.partitions {
             let index = partition.index;
-            let result = match (refused_all, &topic) {
-                (Some(code), _) => Err(Refusal::Code(code)),
-                (None, Err(code)) => Err(Refusal::Code(*code)),
-                (None, Ok(topic)) => append(ctx, topic, partition),
+            if let Some(RefusedWhole { code, message }) = &refused_whole {
+                let refused = PartitionAnswer::refused(index, code.code());
+                writer.partition(&PartitionAnswer { error_message: message.as_deref(), ..refused });
+                silent_failure.get_or_insert(*code);
+                continue;
+            }
+            let result = match &topic {
+                Err(code) => Err(Refusal::Code(*code)),
+                Ok(topic) => append(ctx, topic, partition),
             };
             let name = topic.as_ref().map_or(name, |topic| &topic.name);
             if let Some(code) = answer(&mut writer, index, name, &result) {
@@ -74,14 +97,27 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
     }
 }
 
-/// An error that no partition can escape.
-fn refused_as_a_whole(ctx: &Ctx<'_>, request: &ProduceRequest<'_>) -> Option<ErrorCode> {
-    if let Some(id) = &request.transactional_id
-        && !ctx.authorize(Operation::Write, Resource::TransactionalId(id))
-    {
-        return Some(ErrorCode::TransactionalIdAuthorizationFailed);
+fn refused_as_a_whole(
+    ctx: &Ctx<'_>,
+    request: &ProduceRequest<'_>,
+    transactional: Result<bool, Fault>,
+) -> Option<RefusedWhole> {
+    let bare = |code| Some(RefusedWhole { code, message: None });
+    match transactional {
+        Err(fault) => {
+            return Some(RefusedWhole { code: error::batch(&fault), message: Some(fault.to_string()) });
+        }
+        Ok(true) => {
+            let id = request.transactional_id.as_deref();
+            if !id.is_some_and(|id| ctx.authorize(Operation::Write, Resource::TransactionalId(id))) {
+                return bare(ErrorCode::TransactionalIdAuthorizationFailed);
+            }
+            // Without a transaction coordinator no transaction is ever under way.
+            return bare(ErrorCode::TransactionAbortable);
+        }
+        Ok(false) => {}
     }
-    (!(-1..=1).contains(&request.acks)).then_some(ErrorCode::InvalidRequiredAcks)
+    if !(-1..=1).contains(&request.acks) { bare(ErrorCode::InvalidRequiredAcks) } else { None }
 }
 
 fn find(ctx: &Ctx<'_>, topic: &TopicRef<'_>) -> Result<Arc<Topic>, ErrorCode> {
@@ -98,23 +134,26 @@ fn find(ctx: &Ctx<'_>, topic: &TopicRef<'_>) -> Result<Arc<Topic>, ErrorCode> {
 
 /// What is appended, and the log's first offset.
 fn append(ctx: &Ctx<'_>, topic: &Topic, data: PartitionData<'_>) -> Result<(Appended, i64), Refusal> {
-    let unknown = PartitionError::UnknownTopicOrPartition;
-    let partition = topic.partition(data.index).ok_or(Refusal::Partition(unknown))?;
     let records = data.records.ok_or(Refusal::Code(ErrorCode::InvalidRecord))?;
+    let raw = RawBatch::sole(records, ctx.version >= ZSTD_VERSION).map_err(Refusal::Unreadable)?;
+    let unknown = Refusal::Code(ErrorCode::UnknownTopicOrPartition);
+    let partition = topic.partition(data.index).ok_or(unknown)?;
+    let log_start_offset = partition.log().start_offset();
+    let refused = |fault| Refusal::Fault { fault, log_start_offset };
     let config = topic.config();
     let rules = rules(&config, ctx.now.wall_ms);
     SCRATCH.with_borrow_mut(|(scratch, repacked)| {
-        let batch = RawBatch::sole(records, ctx.version >= ZSTD_VERSION).map_err(Refusal::Fault)?;
-        let mut batch = batch.validate(&rules, scratch).map_err(Refusal::Fault)?;
+        let mut batch = raw.validate(&rules, scratch).map_err(refused)?;
         if let Some((codec, level)) =
             wanted_codec(config.compression).filter(|(codec, _)| *codec != batch.facts().codec)
         {
             repacked.shrink_to(REPACKED_KEPT);
-            let packed = batch.recompress(codec, level, rules.max_bytes, scratch, repacked);
-            batch = packed.map_err(Refusal::Fault)?;
+            batch = batch.recompress(codec, level, rules.max_bytes, scratch, repacked).map_err(refused)?;
         }
-        let appended = partition.append(batch, Origin::Client, ctx.now).map_err(Refusal::Partition)?;
-        Ok((appended, partition.log().start_offset()))
+        match partition.append(batch, Origin::Client, ctx.now) {
+            Ok(appended) => Ok((appended, log_start_offset)),
+            Err(cause) => Err(Refusal::Partition { cause, log_start_offset }),
+        }
     })
 }
 
@@ -145,8 +184,14 @@ fn rules(config: &TopicConfig, now_ms: i64) -> Rules {
         compacted: config.compact,
         timestamps,
         now_ms,
-        caps: Caps::default(),
+        caps: caps(config),
     }
+}
+
+/// `max.decompressed.message.bytes`, and the ratio that no real compression reaches.
+fn caps(config: &TopicConfig) -> Caps {
+    let bytes = u64::try_from(config.max_decompressed_message_bytes).unwrap_or_default();
+    Caps { bytes, ..Caps::default() }
 }
 
 /// Writes a partition's answer; gives the code if it is an error.
@@ -168,19 +213,36 @@ fn answer(
         }
         Err(refusal) => refusal,
     };
-    let (code, records, message) = match refusal {
-        Refusal::Code(code) => (*code, Vec::new(), None),
-        Refusal::Partition(cause) => (error::partition(cause), Vec::new(), None),
-        Refusal::Fault(fault) => {
+    let bare = |code: ErrorCode| PartitionAnswer::refused(index, code.code());
+    let (code, known_start, records, message) = match refusal {
+        Refusal::Code(code) => (*code, -1, Vec::new(), None),
+        Refusal::Unreadable(fault) => (error::batch(fault), -1, Vec::new(), None),
+        Refusal::Partition { cause, log_start_offset } => {
+            (error::partition(cause), *log_start_offset, Vec::new(), None)
+        }
+        Refusal::Fault { fault, log_start_offset } => {
             let records = fault.records().iter();
-            let records = records.map(|record| (record.index, record.message(topic, index)));
-            (error::batch(fault), records.collect(), Some(fault.to_string()))
+            let records = records.map(|record| (record.index, record.message(topic, index))).collect();
+            (error::batch(fault), *log_start_offset, records, fault.message(topic, index))
         }
     };
     writer.partition(&PartitionAnswer {
+        log_start_offset: if tells_start(code) { known_start } else { -1 },
         record_errors: &records,
         error_message: message.as_deref(),
-        ..PartitionAnswer::refused(index, code.code())
+        ..bare(code)
     });
     Some(code)
+}
+
+/// Kafka leaves the log's start out where the batch is broken or the partition cannot be written.
+fn tells_start(code: ErrorCode) -> bool {
+    !matches!(
+        code,
+        ErrorCode::CorruptMessage
+            | ErrorCode::MessageTooLarge
+            | ErrorCode::RecordListTooLarge
+            | ErrorCode::NotLeaderOrFollower
+            | ErrorCode::KafkaStorageError
+    )
 }

@@ -25,6 +25,8 @@ pub struct Schedule {
     pub high_watermarks: u64,
     /// `producer.id.expiration.check.interval.ms`.
     pub producers: u64,
+    /// `log.flush.scheduler.interval.ms`: how often it is looked whether `flush.ms` is over.
+    pub flush: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +35,7 @@ enum Chore {
     Checkpoints,
     HighWatermarks,
     Producers,
+    Flush,
 }
 
 impl Partitions {
@@ -45,6 +48,7 @@ impl Partitions {
             (start, schedule.checkpoints, Chore::Checkpoints),
             (start, schedule.high_watermarks, Chore::HighWatermarks),
             (start, schedule.producers, Chore::Producers),
+            (start.saturating_add(schedule.flush), schedule.flush, Chore::Flush),
         ];
         loop {
             let chore = chores.iter().map(|(due, ..)| *due).min().unwrap_or(u64::MAX);
@@ -77,6 +81,7 @@ impl Partitions {
             Chore::Retention => self.partitions().iter().for_each(|partition| self.retain(partition)),
             Chore::Checkpoints => self.each_dir(Partitions::write_checkpoints),
             Chore::HighWatermarks => self.each_dir(Partitions::write_high_watermarks),
+            Chore::Flush => self.flush_due(),
             Chore::Producers => {
                 let now = self.doors.clock.now();
                 for partition in self.partitions() {
@@ -85,6 +90,15 @@ impl Partitions {
                         Ok(())
                     });
                 }
+            }
+        }
+    }
+
+    fn flush_due(&self) {
+        let now = self.doors.clock.now();
+        for partition in self.partitions().iter().filter(|partition| partition.log().flush_due(now)) {
+            if let Err(error) = partition.log().flush() {
+                partition.dir().fail(&error);
             }
         }
     }

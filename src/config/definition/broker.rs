@@ -81,7 +81,7 @@ pub(super) static KEYS: &[Key] = keys! { broker:
         "This node's id; the older name of node.id.";
     "message.max.bytes": Int = "1048588", AtLeast(0), ClusterWide, Built,
         "Largest record batch, compressed, of a topic that does not set max.message.bytes.";
-    "max.decompressed.message.bytes": Int = "2147483639", Between(1, 2_147_483_639), ClusterWide, NotBuilt,
+    "max.decompressed.message.bytes": Int = "2147483639", Between(1, 2_147_483_639), ClusterWide, Built,
         "What a compressed batch may decompress to.";
     "num.io.threads": Int = "8", AtLeast(1), ClusterWide, NoMeaning,
         "Request threads; here requests run where they are read.";
@@ -450,9 +450,9 @@ pub(super) static KEYS: &[Key] = keys! { broker:
         "Records after which a partition is flushed to disk.";
     "log.segment.delete.delay.ms": Long = "60000", AtLeast(0), ClusterWide, Built,
         "How long a deleted file stays on disk.";
-    "log.flush.scheduler.interval.ms": Long = "9223372036854775807", Any, ReadOnly, NotBuilt,
+    "log.flush.scheduler.interval.ms": Long = "9223372036854775807", Any, ReadOnly, Built,
         "How often flushes by time are looked at.";
-    "log.flush.interval.ms": Long = null, Any, ClusterWide, NotBuilt,
+    "log.flush.interval.ms": Long = null, Any, ClusterWide, Built,
         "Time after which a partition is flushed to disk.";
     "log.flush.offset.checkpoint.interval.ms": Int = "60000", AtLeast(0), ReadOnly, Built,
         "How often recovery points are written to disk.";

@@ -16,7 +16,7 @@ pub(super) static KEYS: &[Key] = keys! { of_broker:
     "flush.messages": Long = "9223372036854775807",
         AtLeast(1), Some("log.flush.interval.messages"), Built,
         "Records after which a partition is flushed to disk.";
-    "flush.ms": Long = "9223372036854775807", AtLeast(0), Some("log.flush.interval.ms"), NotBuilt,
+    "flush.ms": Long = "9223372036854775807", AtLeast(0), Some("log.flush.interval.ms"), Built,
         "Time after which a partition is flushed to disk.";
     "retention.bytes": Long = "-1", Any, Some("log.retention.bytes"), Built,
         "How large a partition may grow before old segments go; -1 means without limit.";
@@ -25,7 +25,7 @@ pub(super) static KEYS: &[Key] = keys! { of_broker:
     "max.message.bytes": Int = "1048588", AtLeast(0), Some("message.max.bytes"), Built,
         "Largest record batch, compressed.";
     "max.decompressed.message.bytes": Int = "2147483639",
-        Between(1, 2_147_483_639), Some("max.decompressed.message.bytes"), NotBuilt,
+        Between(1, 2_147_483_639), Some("max.decompressed.message.bytes"), Built,
         "What a compressed batch may decompress to.";
     "index.interval.bytes": Int = "4096", AtLeast(0), Some("log.index.interval.bytes"), Built,
         "Bytes between two index entries.";

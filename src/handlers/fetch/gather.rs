@@ -39,6 +39,11 @@ pub struct Part {
 }
 
 impl Part {
+    /// The partition was not found, or may not be read: no log was asked.
+    pub fn is_unknown(&self) -> bool {
+        self.partition.is_none()
+    }
+
     fn bytes(&self) -> u64 {
         self.result.as_ref().map_or(0, |fetched| fetched.records.len())
     }

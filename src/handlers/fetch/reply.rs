@@ -74,6 +74,7 @@ fn write_part(
         Ok(fetched) => fetched,
         Err(code) => {
             let mut answer = PartitionAnswer::refused(part.index, code.code());
+            answer.aborted_transactions = part.is_unknown().then_some(&[]);
             answer.current_leader = current_leader(ctx, part, *code);
             leaders.extend(answer.current_leader.map(|leader| leader.leader_id));
             writer.partition(&answer, 0, |_| {});
