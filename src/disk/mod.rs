@@ -78,6 +78,16 @@ pub trait DiskFile: Send + Sync + Debug {
     /// Fills `buffer` from `position` on; gives fewer bytes only at the end of the file.
     fn read_at(&self, position: u64, buffer: &mut [u8]) -> io::Result<usize>;
 
+    /// As `read_at`, but only if that does not have to wait for the disk; `None` if it would.
+    fn read_cached(&self, position: u64, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+        self.read_at(position, buffer).map(Some)
+    }
+
+    /// Brings a range into the system's memory, so that who sends it from there does not wait. Blocks.
+    fn warm(&self, _position: u64, _len: u64) -> io::Result<()> {
+        Ok(())
+    }
+
     /// Size of the file.
     fn size(&self) -> io::Result<u64>;
 

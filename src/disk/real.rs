@@ -1,7 +1,7 @@
 //! The machine's file system.
 
 use std::fs::{self, File};
-use std::io::{self, IoSlice};
+use std::io::{self, IoSlice, IoSliceMut};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -10,8 +10,12 @@ use std::time::UNIX_EPOCH;
 
 use bytes::Bytes;
 use rustix::fs::{FallocateFlags, FlockOperation};
+use rustix::io::{Errno, ReadWriteFlags};
 
 use super::{Disk, DiskFile, DiskLock, Entry, Map, Meta, OpenMode, Space};
+
+/// Bytes read at once to bring a range into memory.
+const WARM_BYTES: usize = 128 << 10;
 
 /// The machine's file system.
 #[derive(Clone, Copy, Debug, Default)]
@@ -61,6 +65,33 @@ impl DiskFile for RealFile {
             }
         }
         Ok(filled)
+    }
+
+    fn read_cached(&self, position: u64, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+        let wanted = buffer.len();
+        let parts = &mut [IoSliceMut::new(buffer)];
+        match rustix::io::preadv2(&self.0, parts, position, ReadWriteFlags::NOWAIT) {
+            Ok(read) if read == wanted => Ok(Some(read)),
+            // A part is in memory, or the file ends here: only a read that waits can tell.
+            Ok(_) | Err(Errno::AGAIN) => Ok(None),
+            // Not every file system can tell.
+            Err(Errno::OPNOTSUPP) => self.read_at(position, buffer).map(Some),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn warm(&self, position: u64, len: u64) -> io::Result<()> {
+        let mut scratch = vec![0; WARM_BYTES];
+        let end = position.saturating_add(len);
+        let mut at = position;
+        while at < end {
+            let read = self.read_at(at, &mut scratch)?;
+            if read == 0 {
+                break;
+            }
+            at = at.saturating_add(read as u64);
+        }
+        Ok(())
     }
 
     fn size(&self) -> io::Result<u64> {

@@ -111,24 +111,27 @@ impl Splicer<'_> {
     /// # Errors
     /// The file could not be read, or ends before the range does.
     pub fn splice(&mut self, bytes: &mut Vec<u8>, chunk: Chunk) -> io::Result<()> {
-        match &chunk {
-            Chunk::File { file, position, length } if *length < SEND_FILE && bytes.len() < READ_AHEAD => {
-                let (from, length) = (bytes.len(), usize::try_from(*length).unwrap_or_default());
-                bytes.resize(from.saturating_add(length), 0);
-                let place = bytes.get_mut(from..).unwrap_or_default();
-                match file.read_at(*position, place) {
-                    Ok(read) if read == length => Ok(()),
-                    Ok(_) => Err(cut_short()),
-                    Err(error) => Err(error),
-                }
-            }
-            _ => {
-                let length = usize::try_from(chunk.len()).unwrap_or(usize::MAX);
-                *self.spliced = self.spliced.saturating_add(length);
-                self.splices.push_back((bytes.len(), chunk));
-                Ok(())
+        if chunk.is_empty() {
+            return Ok(());
+        }
+        if let Chunk::File { file, position, length } = &chunk
+            && *length < SEND_FILE
+            && bytes.len() < READ_AHEAD
+        {
+            let (from, length) = (bytes.len(), usize::try_from(*length).unwrap_or_default());
+            bytes.resize(from.saturating_add(length), 0);
+            let place = bytes.get_mut(from..).unwrap_or_default();
+            match file.read_cached(*position, place)? {
+                Some(read) if read == length => return Ok(()),
+                Some(_) => return Err(cut_short()),
+                // It must come from the disk: when its turn comes, away from the workers.
+                None => bytes.truncate(from),
             }
         }
+        let length = usize::try_from(chunk.len()).unwrap_or(usize::MAX);
+        *self.spliced = self.spliced.saturating_add(length);
+        self.splices.push_back((bytes.len(), chunk));
+        Ok(())
     }
 }
 

@@ -82,7 +82,7 @@ impl<'a> Connection<'a> {
             session,
             stream,
             inbox,
-            outbox: Outbox::default(),
+            outbox: Outbox::new(rooms.spawner),
             slots: VecDeque::new(),
             only_produces: true,
             read_closed: false,

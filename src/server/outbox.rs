@@ -1,34 +1,51 @@
 //! The sending side of a connection: replies leave in order, with few calls and few copies.
 //!
-//! Encoded bytes and shared chunks leave together in one vectored write. A range of a file from
-//! [`SEND_FILE`] bytes on leaves by sendfile, announced by MSG_MORE on what stands before it.
+//! Encoded bytes and shared chunks leave together in one vectored write. A range of a file leaves by sendfile,
+//! announced by MSG_MORE on what stands before it; small ones have been read into the reply before they get here,
+//! unless they were cold. A range that is not in memory is read elsewhere first.
 
+use std::future::Future;
 use std::io::{self, IoSlice};
+use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use crate::disk::Chunk;
-use crate::handlers::{Out, SEND_FILE, cut_short};
-use crate::net::Stream;
+use tokio::task::JoinHandle;
 
-/// A file range on a stream that cannot send files is read in pieces of this size.
-const PIECE: usize = 256 * 1024;
+use crate::disk::Chunk;
+use crate::handlers::{Out, cut_short};
+use crate::net::Stream;
+use crate::spawn::Spawner;
+
+/// At most so much of a file leaves in one call, or is read for a stream that cannot send files.
+const PIECE: u64 = 256 * 1024;
+/// A cold range is brought into memory in steps of this size, in bytes.
+const WARM: u64 = 1024 * 1024;
 /// Slices offered to one vectored write.
 const SLICES: usize = 16;
 /// Room kept for the next replies; what a burst needed beyond it is given back.
 const KEPT: usize = 64 * 1024;
 
 /// See the module.
-#[derive(Default)]
 pub struct Outbox {
+    spawner: Spawner,
     /// Replies end here; the server adds to it while an earlier part may be half sent.
     out: Out,
     /// Encoded bytes already sent.
     sent: usize,
     /// Bytes of the chunk in front already sent.
     chunk_sent: usize,
+    /// Bytes of the chunk in front that are in memory as far as we know.
+    chunk_warm: u64,
+    /// A cold range is being read elsewhere, so that no worker waits for the disk.
+    warming: Option<JoinHandle<io::Result<()>>>,
 }
 
 impl Outbox {
+    /// Nothing to send yet.
+    pub fn new(spawner: Spawner) -> Outbox {
+        Outbox { spawner, out: Out::default(), sent: 0, chunk_sent: 0, chunk_warm: 0, warming: None }
+    }
+
     /// Where replies are put.
     pub fn out(&mut self) -> &mut Out {
         &mut self.out
@@ -39,34 +56,72 @@ impl Outbox {
         self.out.len().saturating_sub(self.sent)
     }
 
-    /// Sends until all is gone or the socket is full.
+    /// Sends until all is gone, the socket is full, or the disk is waited for.
     pub fn poll_flush(&mut self, cx: &mut Context<'_>, stream: &mut Stream) -> Poll<io::Result<()>> {
         while !self.out.is_empty() {
-            if self.file_is_next(stream) {
-                ready!(self.poll_send_file(cx, stream))?;
-            } else {
+            if self.file_is_next() {
+                ready!(self.poll_warm(cx))?;
+                if stream.can_send_files() {
+                    ready!(self.poll_send_file(cx, stream))?;
+                    continue;
+                }
                 self.load_front()?;
-                ready!(self.poll_send_bytes(cx, stream))?;
             }
+            ready!(self.poll_send_bytes(cx, stream))?;
         }
         Poll::Ready(Ok(()))
     }
 
-    /// A range of a file stands at the very front and may leave by sendfile.
-    fn file_is_next(&mut self, stream: &Stream) -> bool {
+    /// A range of a file stands at the very front.
+    fn file_is_next(&mut self) -> bool {
         let sent = self.sent;
         let (_, splices) = self.out.parts();
-        splices.front().is_some_and(|(at, chunk)| *at == sent && by_send_file(stream, chunk))
+        matches!(splices.front(), Some((at, Chunk::File { .. })) if *at == sent)
     }
 
-    fn poll_send_file(&mut self, cx: &mut Context<'_>, stream: &mut Stream) -> Poll<io::Result<()>> {
+    /// Makes sure that the next piece of the file in front is in memory.
+    fn poll_warm(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if let Some(warming) = self.warming.as_mut() {
+            let done = ready!(Pin::new(warming).poll(cx));
+            self.warming = None;
+            done.map_err(io::Error::other)??;
+        }
+        let at = self.chunk_sent as u64;
         let (_, splices) = self.out.parts();
         let Some((_, Chunk::File { file, position, length })) = splices.front() else {
             return Poll::Ready(Ok(()));
         };
-        let from = position.saturating_add(self.chunk_sent as u64);
-        let rest = usize::try_from(*length).unwrap_or(usize::MAX).saturating_sub(self.chunk_sent);
-        let taken = ready!(stream.poll_send_file(cx, file.as_ref(), from, rest))?;
+        if at < self.chunk_warm {
+            return Poll::Ready(Ok(()));
+        }
+        let piece = length.saturating_sub(at).min(PIECE);
+        let from = position.saturating_add(at);
+        let last = from.saturating_add(piece.saturating_sub(1));
+        let cached = |position| file.read_cached(position, &mut [0]).map(|read| read.is_some());
+        if cached(from)? && cached(last)? {
+            self.chunk_warm = at.saturating_add(piece);
+            return Poll::Ready(Ok(()));
+        }
+        let file = file.clone();
+        let size = length.saturating_sub(at).min(WARM);
+        self.chunk_warm = at.saturating_add(size);
+        let mut warming = self.spawner.blocking(move || file.warm(from, size));
+        let polled = Pin::new(&mut warming).poll(cx);
+        if polled.is_pending() {
+            self.warming = Some(warming);
+        }
+        polled.map(|done| done.map_err(io::Error::other)?)
+    }
+
+    fn poll_send_file(&mut self, cx: &mut Context<'_>, stream: &mut Stream) -> Poll<io::Result<()>> {
+        let (warm, sent) = (self.chunk_warm, self.chunk_sent as u64);
+        let (_, splices) = self.out.parts();
+        let Some((_, Chunk::File { file, position, length })) = splices.front() else {
+            return Poll::Ready(Ok(()));
+        };
+        let from = position.saturating_add(sent);
+        let piece = usize::try_from(warm.min(*length).saturating_sub(sent)).unwrap_or(usize::MAX);
+        let taken = ready!(stream.poll_send_file(cx, file.as_ref(), from, piece))?;
         if taken == 0 {
             return Poll::Ready(Err(cut_short()));
         }
@@ -74,21 +129,19 @@ impl Outbox {
         Poll::Ready(Ok(()))
     }
 
-    /// A range of a file at the very front that cannot leave by sendfile becomes bytes, a piece at a time.
+    /// The piece of the file at the very front becomes bytes.
     fn load_front(&mut self) -> io::Result<()> {
-        let sent = self.sent;
+        let warm = std::mem::take(&mut self.chunk_warm);
         let (_, splices) = self.out.parts();
         let Some((at, Chunk::File { file, position, length })) = splices.front_mut() else { return Ok(()) };
-        if *at != sent {
-            return Ok(());
-        }
-        let mut piece = vec![0; usize::try_from(*length).unwrap_or(usize::MAX).min(PIECE)];
+        let size = warm.min(PIECE).min(*length);
+        let mut piece = vec![0; usize::try_from(size).unwrap_or_default()];
         if file.read_at(*position, &mut piece)? < piece.len() {
             return Err(cut_short());
         }
         let at = *at;
-        *position = position.saturating_add(piece.len() as u64);
-        *length = length.saturating_sub(piece.len() as u64);
+        *position = position.saturating_add(size);
+        *length = length.saturating_sub(size);
         if *length == 0 {
             splices.pop_front();
         }
@@ -154,6 +207,7 @@ impl Outbox {
             if self.chunk_sent >= length {
                 splices.pop_front();
                 self.chunk_sent = 0;
+                self.chunk_warm = 0;
             } else {
                 break;
             }
@@ -173,14 +227,5 @@ fn push<'a>(slices: &mut [IoSlice<'a>; SLICES], count: &mut usize, bytes: &'a [u
     if let Some(slot) = slices.get_mut(*count) {
         *slot = IoSlice::new(bytes);
         *count = count.saturating_add(1);
-    }
-}
-
-fn by_send_file(stream: &Stream, chunk: &Chunk) -> bool {
-    match chunk {
-        Chunk::Bytes(_) => false,
-        Chunk::File { file, length, .. } => {
-            *length >= SEND_FILE && stream.can_send_files() && file.fd().is_some()
-        }
     }
 }

@@ -42,6 +42,29 @@ fn a_produce_is_one_write_and_a_large_range_leaves_by_sendfile() {
     }
 }
 
+#[test]
+fn a_cold_range_is_read_elsewhere_before_it_is_sent() {
+    let (broker, traffic) = counted();
+    let mut client = Plain::connect(broker.address);
+    let topic = topic(&mut client, "cold");
+    let sizes = [100_usize, 20_000, 900_000, 1_000_000];
+    for size in sizes {
+        let batch = support::batch(1_767_225_600_000, &[&vec![b'x'; size]]);
+        client.exchange(&frame(13, &support::produce_request(topic, 0, batch)));
+    }
+    traffic.cold.store(true, Ordering::SeqCst);
+    for (offset, size) in (0..).zip(sizes) {
+        let mut request = support::fetch_request(topic, 0, offset);
+        request.topics[0].partitions[0].partition_max_bytes = 1;
+        let warmed = load(&traffic.warmed);
+        let reply = client.exchange(&frame(17, &request));
+        let response = FetchResponse::from_bytes(&reply[5..], 17).expect("a response");
+        let records = response.responses[0].partitions[0].records.clone().expect("not null");
+        assert!(records.len() > size && records.iter().filter(|byte| **byte == b'x').count() >= size);
+        assert_eq!(load(&traffic.warmed) - warmed, records.len() as u64, "each byte is fetched once");
+    }
+}
+
 fn load(counter: &std::sync::atomic::AtomicU64) -> u64 {
     counter.load(Ordering::SeqCst)
 }

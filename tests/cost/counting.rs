@@ -7,7 +7,7 @@ use std::io::{self, IoSlice};
 use std::os::fd::BorrowedFd;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use barnabas::disk::{Disk, DiskFile, DiskLock, Entry, Map, Meta, OpenMode, RealDisk, Space};
 
@@ -62,6 +62,10 @@ pub struct Traffic {
     pub read: AtomicU64,
     /// Times that a descriptor was handed to sendfile.
     pub sent: AtomicU64,
+    /// The files behave as if nothing of them were in memory.
+    pub cold: AtomicBool,
+    /// Bytes that were brought into memory on request.
+    pub warmed: AtomicU64,
 }
 
 /// The machine's files, with a count of what happens to partitions' `.log` files.
@@ -138,6 +142,20 @@ impl DiskFile for CountingFile {
         let read = self.0.read_at(position, buffer)?;
         self.1.read.fetch_add(read as u64, Ordering::SeqCst);
         Ok(read)
+    }
+
+    fn read_cached(&self, position: u64, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+        if self.1.cold.load(Ordering::SeqCst) {
+            return Ok(None);
+        }
+        let read = self.0.read_cached(position, buffer)?;
+        self.1.read.fetch_add(read.unwrap_or_default() as u64, Ordering::SeqCst);
+        Ok(read)
+    }
+
+    fn warm(&self, position: u64, len: u64) -> io::Result<()> {
+        self.1.warmed.fetch_add(len, Ordering::SeqCst);
+        self.0.warm(position, len)
     }
 
     fn size(&self) -> io::Result<u64> {
