@@ -33,6 +33,7 @@ const TOPIC: &str = "crash";
 const GROUP: &str = "crash-group";
 const PARTITIONS: i32 = 2;
 const ROUNDS: i32 = 4;
+const BATCHES_A_ROUND: usize = 300;
 const RECORDS_A_BATCH: i32 = 10;
 const DUPLICATE_SEQUENCE_NUMBER: i16 = 46;
 /// What a broker may say before it leads everything again.
@@ -83,14 +84,16 @@ impl Producer {
         })
     }
 
-    /// Sends until the connection breaks.
+    /// Sends until the connection breaks, and tells after each batch how many it was.
     fn work(&mut self, bootstrap: &str, enough: impl Fn(usize)) {
         let Ok(mut wire) = Wire::connect(bootstrap) else { return };
+        let mut sent = 0;
         while let Ok(answer) = self.send(&mut wire, self.next) {
             assert_eq!(answer.error_code, 0, "batch {} of partition {}", self.next, self.partition);
             self.acknowledged.insert(self.next, answer.base_offset);
             self.next += 1;
-            enough(self.acknowledged.len());
+            sent += 1;
+            enough(sent);
         }
     }
 
@@ -282,23 +285,22 @@ fn what_was_acknowledged_survives_kill_9() {
     let mut offset = 0;
     for round in 1..=ROUNDS {
         let (signal, signalled) = std::sync::mpsc::channel();
-        let goal = usize::try_from(round).unwrap() * 300;
         let (last_acknowledged, last_sent) = std::thread::scope(|scope| {
             let commits = scope.spawn(|| commit_on(&bootstrap, offset));
             for producer in &mut producers {
                 let (signal, bootstrap) = (signal.clone(), &bootstrap);
                 scope.spawn(move || {
                     producer.work(bootstrap, |count| {
-                        if count == goal {
+                        if count == BATCHES_A_ROUND {
                             let _ = signal.send(());
                         }
                     });
                 });
             }
-            for _ in 0..PARTITIONS {
-                signalled.recv_timeout(Duration::from_secs(120)).unwrap();
-            }
+            let loaded = (0..PARTITIONS).all(|_| signalled.recv_timeout(Duration::from_secs(120)).is_ok());
+            // Killed in any case: the producers work until it is gone.
             broker.kill();
+            assert!(loaded, "every producer has its batches acknowledged");
             commits.join().unwrap()
         });
         broker.restart();
