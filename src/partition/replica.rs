@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicI32, AtomicI64, Ordering};
 
 use barnabas_protocol::batch::{Origin, ValidBatch};
 use parking_lot::Mutex;
+use tracing::warn;
 
 use super::log_dir::LogDir;
 use super::{PartitionError, Waiters};
@@ -336,8 +337,10 @@ impl Partition {
     }
 
     fn read_failed(&self, error: &ReadError) -> PartitionError {
-        if let ReadError::Storage(error) = error {
-            self.dir.fail(error);
+        match error {
+            ReadError::Storage(error) => self.dir.fail(error),
+            ReadError::Corrupt { .. } => warn!(partition = %self.id, "not served: {error}"),
+            ReadError::OutOfRange { .. } => {}
         }
         PartitionError::from_read(error)
     }

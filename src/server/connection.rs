@@ -24,9 +24,6 @@ use crate::shutdown::Shutdown;
 const REPLIES_PENDING: usize = 1024 * 1024;
 /// Produces that may wait for replication behind one another.
 const PIPELINED: usize = 1024;
-/// While others wait for memory, who holds some of it shows progress this often, in ms, or is hung up.
-const DELIVER_WITHIN_MS: u64 = 10_000;
-
 /// Why a connection ended.
 #[derive(Debug)]
 pub enum End {
@@ -123,7 +120,7 @@ impl<'a> Connection<'a> {
                 Poll::Ready(Err(error)) => return Poll::Ready(End::Socket(error)),
                 Poll::Pending => {}
             }
-            match self.receive(cx) {
+            match self.receive(cx, now.mono_ms) {
                 Poll::Ready(Ok(received)) => {
                     if received {
                         moved = true;
@@ -239,14 +236,14 @@ impl<'a> Connection<'a> {
     }
 
     /// Receives once if there is no whole frame to start; `true` if bytes or the end came.
-    fn receive(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<bool>> {
+    fn receive(&mut self, cx: &mut Context<'_>, now_ms: u64) -> Poll<io::Result<bool>> {
         if self.read_closed || self.stopping || self.closing.is_some() {
             return Poll::Ready(Ok(false));
         }
         if !matches!(self.inbox.next_frame(), Ok(None)) {
             return Poll::Ready(Ok(false));
         }
-        match self.inbox.poll_fill(cx, &mut self.stream) {
+        match self.inbox.poll_fill(cx, &mut self.stream, now_ms) {
             Poll::Ready(Ok(0)) => {
                 self.read_closed = true;
                 self.slots.clear();
@@ -260,10 +257,10 @@ impl<'a> Connection<'a> {
 
     /// Did it take too long?
     fn overdue(&self, now_ms: u64) -> Option<End> {
-        let quiet_ms = now_ms.saturating_sub(self.active_at);
-        if quiet_ms >= DELIVER_WITHIN_MS && self.inbox.holds_memory() && self.inbox.memory().contended() {
+        if self.inbox.is_too_slow(now_ms) {
             return Some(End::TooSlow);
         }
+        let quiet_ms = now_ms.saturating_sub(self.active_at);
         let idle = self.slots.is_empty() && self.max_idle_ms.is_some_and(|max| quiet_ms >= max);
         idle.then_some(End::Idle)
     }
@@ -276,11 +273,8 @@ impl<'a> Connection<'a> {
         };
         let idle = self.max_idle_ms.filter(|_| self.slots.is_empty());
         let idle = idle.map(|max| self.active_at.saturating_add(max));
-        let slow = self.inbox.holds_memory().then(|| {
-            // Others may begin to wait later: look again and again.
-            let periods = now_ms.saturating_sub(self.active_at) / DELIVER_WITHIN_MS;
-            self.active_at.saturating_add(periods.saturating_add(1).saturating_mul(DELIVER_WITHIN_MS))
-        });
+        // Others may begin to wait for memory later: look again and again.
+        let slow = self.inbox.next_check(now_ms);
         let Some(next) = [ticket, idle, slow].into_iter().flatten().min() else { return true };
         // A timer that fires early costs a look; moving it at each request would cost more.
         if next < self.timer_at || self.timer.is_elapsed() {

@@ -10,6 +10,11 @@ use super::memory::{Buffer, Memory, Place, SMALL_BUFFER, SMALL_FRAME};
 use crate::handlers::CloseReason;
 use crate::net::Stream;
 
+/// While others wait for memory, a half-sent frame must have come at a decent pace after so many ms.
+const DELIVER_MS: u64 = 10_000;
+/// The pace: 64 KB a second, a slow mobile line.
+const LEAST_BYTES_PER_MS: u64 = 64;
+
 /// See the module.
 pub struct Inbox {
     /// `socket.request.max.bytes`.
@@ -22,6 +27,8 @@ pub struct Inbox {
     /// Size of the buffer to ask for next: a producer of large batches gets a fitting one at once.
     hint: usize,
     place: Place,
+    /// When the first byte of the frame that is not whole yet came, in monotonic ms.
+    began_at: Option<u64>,
 }
 
 impl Inbox {
@@ -35,12 +42,8 @@ impl Inbox {
             end: 0,
             hint: SMALL_BUFFER,
             place: Place::default(),
+            began_at: None,
         }
-    }
-
-    /// The account its buffers come from.
-    pub fn memory(&self) -> &Memory {
-        &self.memory
     }
 
     fn unread(&self) -> &[u8] {
@@ -75,25 +78,41 @@ impl Inbox {
         let size = place.len().saturating_add(LENGTH_SIZE);
         self.hint = if size > SMALL_BUFFER { size.saturating_add(LENGTH_SIZE) } else { SMALL_BUFFER };
         self.start = place.end;
+        self.began_at = None;
         if self.start >= self.end {
             (self.start, self.end) = (0, 0);
         }
     }
 
-    /// True while a part of a frame is here and the rest is awaited: others may be waiting for the memory.
-    pub fn holds_memory(&self) -> bool {
-        self.buffer.is_some() && self.start < self.end
+    /// When to look whether the peer is too slow, in monotonic ms; `None` while nothing is half here.
+    pub fn next_check(&self, now_ms: u64) -> Option<u64> {
+        let began_at = self.began_at?;
+        let periods = now_ms.saturating_sub(began_at) / DELIVER_MS;
+        Some(began_at.saturating_add(periods.saturating_add(1).saturating_mul(DELIVER_MS)))
+    }
+
+    /// A frame comes so slowly that the memory it holds, and that others wait for, had better be theirs.
+    pub fn is_too_slow(&self, now_ms: u64) -> bool {
+        let Some(began_at) = self.began_at.filter(|_| !self.place.is_taken()) else { return false };
+        let elapsed_ms = now_ms.saturating_sub(began_at);
+        let expected = elapsed_ms.saturating_mul(LEAST_BYTES_PER_MS);
+        elapsed_ms >= DELIVER_MS && (self.unread().len() as u64) < expected && self.memory.contended()
     }
 
     /// Receives once; 0 bytes is the peer's end. Call only when no whole frame waits.
     /// A connection with nothing to read is left without a buffer.
-    pub fn poll_fill(&mut self, cx: &mut Context<'_>, stream: &mut Stream) -> Poll<io::Result<usize>> {
+    pub fn poll_fill(
+        &mut self,
+        cx: &mut Context<'_>,
+        stream: &mut Stream,
+        now_ms: u64,
+    ) -> Poll<io::Result<usize>> {
         let missing = match frame::check(self.unread(), self.largest_frame) {
             Frame::Incomplete { missing } => missing,
             _ => LENGTH_SIZE,
         };
         let needed = self.end.saturating_sub(self.start).saturating_add(missing);
-        ready!(self.poll_room(cx, stream, needed))?;
+        ready!(self.poll_room(cx, stream, needed, now_ms))?;
         let Some(buffer) = self.buffer.as_mut() else { return Poll::Pending };
         // Of a large frame no more is read than the frame and the next one's length: what follows
         // would have to be moved to the front.
@@ -106,6 +125,7 @@ impl Inbox {
         match stream.poll_read(cx, space) {
             Poll::Ready(Ok(received)) => {
                 self.end = self.end.saturating_add(received);
+                self.began_at.get_or_insert(now_ms);
                 Poll::Ready(Ok(received))
             }
             Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
@@ -119,7 +139,13 @@ impl Inbox {
     }
 
     /// Makes sure that a frame of `needed` bytes fits behind `start`.
-    fn poll_room(&mut self, cx: &mut Context<'_>, stream: &Stream, needed: usize) -> Poll<io::Result<()>> {
+    fn poll_room(
+        &mut self,
+        cx: &mut Context<'_>,
+        stream: &Stream,
+        needed: usize,
+        now_ms: u64,
+    ) -> Poll<io::Result<()>> {
         let Some(buffer) = self.buffer.as_mut() else {
             ready!(stream.poll_readable(cx))?;
             self.buffer = Some(ready!(self.memory.poll_acquire(cx, self.hint, &mut self.place)));
@@ -138,6 +164,8 @@ impl Inbox {
                 front.copy_from_slice(unread);
             }
             *buffer = larger;
+            // While it waited for memory nothing could come.
+            self.began_at = Some(now_ms);
         }
         self.end = self.end.saturating_sub(self.start);
         self.start = 0;

@@ -27,6 +27,7 @@ pub struct Memory(Arc<Mutex<State>>);
 struct State {
     total: usize,
     used: usize,
+    used_by_small: usize,
     kept: Vec<Vec<u8>>,
     kept_bytes: usize,
     next_ticket: u64,
@@ -35,14 +36,23 @@ struct State {
 }
 
 impl State {
+    /// Whoever comes while anything is free gets all it asks for, as in Kafka: otherwise a large frame could
+    /// wait for ever behind small ones. So at most one frame more than the account is granted. Small ones have
+    /// a share of their own, whatever large ones hold.
     fn fits(&self, bytes: usize) -> bool {
-        let kept_for_small = if bytes > SMALL_FRAME { self.total / 8 } else { 0 };
-        // A single frame larger than the account must pass when nothing else is in flight.
-        self.used == 0 || self.used.saturating_add(bytes) <= self.total.saturating_sub(kept_for_small)
+        let share = self.total / 8;
+        if bytes <= SMALL_FRAME {
+            self.used < self.total || self.used_by_small < share
+        } else {
+            self.used < self.total.saturating_sub(share)
+        }
     }
 
     fn take(&mut self, bytes: usize) -> Vec<u8> {
         self.used = self.used.saturating_add(bytes);
+        if bytes <= SMALL_FRAME {
+            self.used_by_small = self.used_by_small.saturating_add(bytes);
+        }
         if let Some(at) = self.kept.iter().rposition(|buffer| buffer.len() == bytes) {
             self.kept_bytes = self.kept_bytes.saturating_sub(bytes);
             return self.kept.swap_remove(at);
@@ -76,6 +86,7 @@ impl Memory {
         Memory(Arc::new(Mutex::new(State {
             total,
             used: 0,
+            used_by_small: 0,
             kept: Vec::new(),
             kept_bytes: 0,
             next_ticket: 0,
@@ -134,6 +145,9 @@ impl Memory {
         let bytes = buffer.len();
         let mut state = self.0.lock();
         state.used = state.used.saturating_sub(bytes);
+        if bytes <= SMALL_FRAME {
+            state.used_by_small = state.used_by_small.saturating_sub(bytes);
+        }
         if bytes <= LARGEST_KEPT && state.kept_bytes.saturating_add(bytes) <= KEPT {
             state.kept_bytes = state.kept_bytes.saturating_add(bytes);
             state.kept.push(buffer);
@@ -194,30 +208,33 @@ mod tests {
     fn large_frames_wait_in_order_and_small_ones_pass_them() {
         let memory = Memory::new(1024 * 1024);
         let first = acquire(&memory, 512 * 1024, &mut Place::default()).expect("there is room");
-        let (mut second_place, mut third_place) = (Place::default(), Place::default());
-        assert!(
-            acquire(&memory, 512 * 1024, &mut second_place).is_none(),
-            "an eighth is kept for small ones"
-        );
-        assert!(acquire(&memory, 100 * 1024, &mut third_place).is_none(), "it would overtake the second");
-        let small = acquire(&memory, 1000, &mut Place::default()).expect("small ones pass");
+        let second = acquire(&memory, 512 * 1024, &mut Place::default()).expect("something is free");
+        let (mut third_place, mut fourth_place) = (Place::default(), Place::default());
+        assert!(acquire(&memory, 512 * 1024, &mut third_place).is_none(), "nothing is free");
+        assert!(acquire(&memory, 100 * 1024, &mut fourth_place).is_none(), "it would overtake the third");
+        let small = acquire(&memory, 1000, &mut Place::default()).expect("small ones have their share");
         assert!(memory.contended());
         drop(first);
-        let second = acquire(&memory, 512 * 1024, &mut second_place).expect("its turn");
-        let third = acquire(&memory, 100 * 1024, &mut third_place).expect("and then the next one's");
+        let third = acquire(&memory, 512 * 1024, &mut third_place).expect("its turn");
+        assert!(acquire(&memory, 100 * 1024, &mut fourth_place).is_none(), "not yet");
+        drop(second);
+        let fourth = acquire(&memory, 100 * 1024, &mut fourth_place).expect("and then the next one's");
         assert!(!memory.contended());
-        drop((second, third, small));
+        drop((third, fourth, small));
         assert_eq!(memory.used(), 0);
     }
 
     #[test]
-    fn a_frame_larger_than_the_account_passes_alone() {
-        let memory = Memory::new(64 * 1024);
-        let only = acquire(&memory, 1024 * 1024, &mut Place::default()).expect("nothing else is in flight");
+    fn a_frame_larger_than_the_account_passes_and_then_only_the_share_of_small_ones_is_left() {
+        let memory = Memory::new(256 * 1024);
+        let only = acquire(&memory, 1024 * 1024, &mut Place::default()).expect("something is free");
         let mut place = Place::default();
-        assert!(acquire(&memory, 10, &mut place).is_none());
+        assert!(acquire(&memory, 100 * 1024, &mut place).is_none());
         drop(place);
         assert!(!memory.contended(), "who leaves the queue is forgotten");
-        drop(only);
+        let small: Vec<Buffer> = (0..10).map_while(|_| acquire(&memory, 10, &mut Place::default())).collect();
+        assert_eq!(small.len(), 2, "an eighth");
+        drop((only, small));
+        assert_eq!(memory.used(), 0);
     }
 }

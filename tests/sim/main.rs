@@ -4,3 +4,4 @@
 mod support;
 
 mod one_node;
+mod slow;

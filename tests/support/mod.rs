@@ -98,11 +98,17 @@ pub struct Client {
 
 impl Client {
     /// Sends bytes as they are.
-    pub async fn send_bytes(&mut self, mut bytes: &[u8]) {
+    pub async fn send_bytes(&mut self, bytes: &[u8]) {
+        self.try_send_bytes(bytes).await.expect("the broker reads");
+    }
+
+    /// Sends bytes as they are, unless the broker has hung up.
+    pub async fn try_send_bytes(&mut self, mut bytes: &[u8]) -> std::io::Result<()> {
         while !bytes.is_empty() {
-            let sent = std::future::poll_fn(|cx| self.stream.poll_write(cx, &[IoSlice::new(bytes)])).await;
-            bytes = &bytes[sent.expect("the broker reads")..];
+            let sent = std::future::poll_fn(|cx| self.stream.poll_write(cx, &[IoSlice::new(bytes)])).await?;
+            bytes = &bytes[sent..];
         }
+        Ok(())
     }
 
     /// Sends a request at a version; gives its correlation id.
