@@ -1,5 +1,5 @@
 //! Histories from a seed: members join, sync, beat, leave, vanish and repeat themselves, in any order, while timers
-//! fire and the coordinator moves. `GROUP_SEEDS=10000 cargo test --lib random` tells more of them.
+//! fire and the coordinator moves. `BARNABAS_SEEDS=10000 cargo test --lib random` tells more of them.
 
 use std::collections::BTreeMap;
 
@@ -309,7 +309,7 @@ impl World {
 
 #[test]
 fn random_histories_keep_what_is_promised() {
-    let seeds: u64 = std::env::var("GROUP_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(200);
+    let seeds: u64 = std::env::var("BARNABAS_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(200);
     let mut stable = 0;
     for seed in 0..seeds {
         // If it fails, this line says which seed it was.
