@@ -105,9 +105,9 @@ pub fn claim(
     }
     let cluster_id = cluster_of(&found, node_id)?;
     let all_new = cluster_id.is_none();
-    if !found.iter().any(|(path, _, meta)| path == metadata_dir && meta.is_some())
-        && !(all_new && fresh == Fresh::Format)
-    {
+    let formatted = found.iter().any(|(path, _, meta)| path == metadata_dir && meta.is_some());
+    let may_format = all_new && fresh == Fresh::Format;
+    if !formatted && !may_format {
         return Err(ClaimError::Unformatted(metadata_dir.to_owned()));
     }
     let cluster_id = cluster_id.unwrap_or_else(|| rng.uuid().to_string());
@@ -122,7 +122,8 @@ pub fn claim(
             return Err(ClaimError::Copy(path));
         }
         let named = meta.is_some_and(|meta| meta.directory_id.is_some());
-        if !named && !(all_new && path == metadata_dir) {
+        let written_last = all_new && path == metadata_dir;
+        if !named && !written_last {
             write_meta(disk, &path, &cluster_id, node_id, id)?;
         }
         // A directory that was never used is as good as one that was stopped in order.
