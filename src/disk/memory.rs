@@ -177,6 +177,12 @@ impl DiskFile for MemoryFile {
         self.sync_data()
     }
 
+    fn set_modified(&self, modified_ms: i64) -> io::Result<()> {
+        self.shared.state.lock().changing()?;
+        self.inode.lock().modified_ms = modified_ms;
+        Ok(())
+    }
+
     fn reserve(&self, _position: u64, _len: u64) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }

@@ -100,6 +100,9 @@ pub trait DiskFile: Send + Sync + Debug {
     /// As `sync_data`, with times and other attributes.
     fn sync_all(&self) -> io::Result<()>;
 
+    /// Makes it look as if the content last changed then, in ms since 1970.
+    fn set_modified(&self, modified_ms: i64) -> io::Result<()>;
+
     /// Asks for blocks for a range without changing the size. A disk that cannot do it says so by
     /// `ErrorKind::Unsupported`; a full disk fails.
     fn reserve(&self, position: u64, len: u64) -> io::Result<()>;

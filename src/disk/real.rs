@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::UNIX_EPOCH;
+use std::time::{Duration, UNIX_EPOCH};
 
 use bytes::Bytes;
 use rustix::fs::{FallocateFlags, FlockOperation};
@@ -108,6 +108,11 @@ impl DiskFile for RealFile {
 
     fn sync_all(&self) -> io::Result<()> {
         self.0.sync_all()
+    }
+
+    fn set_modified(&self, modified_ms: i64) -> io::Result<()> {
+        let since = Duration::from_millis(modified_ms.max(0).unsigned_abs());
+        self.0.set_modified(UNIX_EPOCH + since)
     }
 
     fn reserve(&self, position: u64, len: u64) -> io::Result<()> {

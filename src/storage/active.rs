@@ -112,7 +112,7 @@ impl Active {
         let index_bytes = u64::from(config.segment_index_bytes);
         let time_capacity = (index_bytes / time_index::ENTRY_BYTES as u64).saturating_sub(1);
         self.bytes.saturating_add(incoming.bytes) > u64::from(config.segment_bytes)
-            || (self.bytes > 0 && age_ms > config.segment_ms.saturating_sub(jitter_ms))
+            || (self.bytes > 0 && age_ms > config.roll_ms().saturating_sub(jitter_ms))
             || self.offset_entries >= index_bytes / offset_index::ENTRY_BYTES as u64
             || self.time_entries >= time_capacity
             || incoming.last_offset.saturating_sub(self.segment.base) > i64::from(i32::MAX)
@@ -163,6 +163,11 @@ impl Active {
     /// Lets readers see what was noted.
     pub(super) fn publish(&self) {
         self.segment.publish(self.bytes, self.largest.0);
+    }
+
+    /// Adds the last entry of the time index: nothing more comes.
+    pub(super) fn complete_indexes(&mut self) {
+        self.index_time();
     }
 
     fn index_time(&mut self) {

@@ -1,7 +1,7 @@
 //! What a log is told about itself.
 
 /// Settings of one log: the topic's, or the broker's where the topic has none. May change while the log is open.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct LogConfig {
     /// `segment.bytes`: a segment is at most this large.
     pub segment_bytes: u32,
@@ -29,6 +29,16 @@ pub struct LogConfig {
     pub delete: bool,
     /// `cleanup.policy` contains `compact`.
     pub compact: bool,
+    /// `min.cleanable.dirty.ratio`: a log is compacted when so much of it is dirty, 0 to 1.
+    pub min_cleanable_dirty_ratio: f64,
+    /// `min.compaction.lag.ms`: younger records are left alone.
+    pub min_compaction_lag_ms: i64,
+    /// `max.compaction.lag.ms`: older records are compacted whatever the ratio.
+    pub max_compaction_lag_ms: i64,
+    /// `delete.retention.ms`: how long tombstones and markers can still be read after a compaction.
+    pub delete_retention_ms: i64,
+    /// `max.decompressed.message.bytes`.
+    pub max_decompressed_bytes: u64,
     /// `message.timestamp.type` is `LogAppendTime`.
     pub append_time: bool,
     /// `message.timestamp.before.max.ms`: how far a record's time may lie in the past.
@@ -59,6 +69,16 @@ pub enum CompressionType {
     Zstd(i32),
 }
 
+impl LogConfig {
+    /// A segment is at most this old, ms: `segment.ms`, or less where compaction may not wait so long.
+    pub(super) fn roll_ms(&self) -> i64 {
+        match self.compact && self.max_compaction_lag_ms > 0 {
+            true => self.segment_ms.min(self.max_compaction_lag_ms),
+            false => self.segment_ms,
+        }
+    }
+}
+
 impl Default for LogConfig {
     /// Kafka's defaults.
     fn default() -> LogConfig {
@@ -77,6 +97,11 @@ impl Default for LogConfig {
             preallocate: false,
             delete: true,
             compact: false,
+            min_cleanable_dirty_ratio: 0.5,
+            min_compaction_lag_ms: 0,
+            max_compaction_lag_ms: i64::MAX,
+            delete_retention_ms: 86_400_000,
+            max_decompressed_bytes: 2_147_483_639,
             append_time: false,
             timestamp_before_max_ms: i64::MAX,
             timestamp_after_max_ms: 3_600_000,

@@ -37,6 +37,11 @@ pub struct Removal {
 }
 
 impl Removal {
+    pub(super) fn new(log: &Log, files: Vec<PathBuf>) -> Removal {
+        let delay_ms = u64::try_from(log.config.load().file_delete_delay_ms).unwrap_or(0);
+        Removal { disk: Arc::clone(&log.disk), files, delay_ms }
+    }
+
     /// How long to wait, ms.
     pub fn delay_ms(&self) -> u64 {
         self.delay_ms
@@ -91,15 +96,14 @@ impl Appender {
         let log_start = self.log.start.fetch_max(first_base, Ordering::AcqRel).max(first_base);
         self.log.segments.store(Arc::new(kept.to_vec()));
         self.forget_epochs_before(log_start)?;
-        let files =
-            self.or_poison("delete segments of", rename_deleted(self.log.disk.as_ref(), &self.log, gone))?;
+        let files = self
+            .or_poison("delete segments of", rename_deleted(self.log.disk.as_ref(), &self.log, gone, None))?;
         self.log.new_names.store(true, Ordering::Release);
-        let delay_ms = u64::try_from(self.log.config.load().file_delete_delay_ms).unwrap_or(0);
         Ok(Retained {
             segments: gone.len(),
             bytes: gone.iter().map(|segment| segment.bytes()).sum(),
             log_start,
-            removal: Some(Removal { disk: Arc::clone(&self.log.disk), files, delay_ms }),
+            removal: Some(Removal::new(&self.log, files)),
         })
     }
 
@@ -237,12 +241,19 @@ fn segment_files(segment: &Segment) -> [PathBuf; 4] {
     [LOG, INDEX, TIME_INDEX, TXN_INDEX].map(|extension| segment.path(extension))
 }
 
-/// Gives the files of segments their `.deleted` names; the producers' snapshots at their bases go with them.
-fn rename_deleted(disk: &dyn Disk, log: &Log, gone: &[Arc<Segment>]) -> io::Result<Vec<PathBuf>> {
+/// Gives the files of segments their `.deleted` names; the producers' snapshots at their bases go with them, but for
+/// the one at `kept`.
+pub(super) fn rename_deleted(
+    disk: &dyn Disk,
+    log: &Log,
+    gone: &[Arc<Segment>],
+    kept: Option<i64>,
+) -> io::Result<Vec<PathBuf>> {
     let mut renamed = Vec::new();
     for segment in gone {
-        let snapshot = log.dir.join(producers::file_name(segment.base));
-        for path in segment_files(segment).into_iter().chain([snapshot]) {
+        let snapshot = Some(segment.base).filter(|base| Some(*base) != kept);
+        let snapshot = snapshot.map(|base| log.dir.join(producers::file_name(base)));
+        for path in segment_files(segment).into_iter().chain(snapshot) {
             let mut name = path.clone().into_os_string();
             name.push(".deleted");
             match disk.rename(&path, name.as_ref()) {

@@ -22,6 +22,7 @@ mod active;
 mod appender;
 mod boundaries;
 pub mod checkpoint;
+mod compaction;
 mod config;
 mod error;
 mod index_file;
@@ -40,6 +41,7 @@ mod txn_index;
 mod types;
 
 pub use appender::Appender;
+pub use compaction::{CleanError, Cleaned, Cleaning, Limits as CleanLimits, Outcome, Plan, Step};
 pub use config::{CompressionType, LogConfig};
 pub use error::{AppendError, ReadError, StorageError};
 pub use log::Log;

@@ -97,6 +97,16 @@ impl OffsetIndex {
         Ok(sealed.chain((0..grown).filter_map(|at| self.grown_entry(at, grown))).collect())
     }
 
+    /// All entries as the file has them.
+    pub(super) fn bytes(&self, disk: &dyn Disk) -> io::Result<Vec<u8>> {
+        Ok(self.entries(disk)?.into_iter().flat_map(|(offset, position)| encode(offset, position)).collect())
+    }
+
+    /// Maps the file, so that its name is needed no longer.
+    pub(super) fn pin(&self, disk: &dyn Disk) -> io::Result<()> {
+        self.sealed.entries(disk).map(|_| ())
+    }
+
     /// The last entry.
     pub(super) fn last(&self, disk: &dyn Disk) -> io::Result<Option<(u32, u32)>> {
         let grown = self.grown.load(Ordering::Acquire);

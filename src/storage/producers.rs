@@ -3,10 +3,10 @@
 mod entry;
 mod snapshot;
 
-pub(super) use entry::{BatchRef, Entry};
+pub(super) use entry::{BatchRef, Entry, LastRecord};
 pub(super) use snapshot::{decode, encode, file_name, parse_file_name, write};
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use barnabas_protocol::batch::{Header, Origin, Producer};
 
@@ -37,6 +37,15 @@ impl Producers {
 
     pub(super) fn entries(&self) -> impl ExactSizeIterator<Item = (i64, &Entry)> {
         self.by_id.iter().map(|(id, entry)| (*id, entry))
+    }
+
+    /// Where every producer's last record is.
+    pub(super) fn last_records(&self) -> HashMap<i64, LastRecord> {
+        let last = |entry: &Entry| LastRecord {
+            data_offset: entry.last().map(|batch| batch.last_offset),
+            epoch: entry.epoch,
+        };
+        self.by_id.iter().map(|(id, entry)| (*id, last(entry))).collect()
     }
 
     /// First offset of the oldest open transaction.

@@ -243,7 +243,7 @@ impl Recovery<'_> {
         let mut active = Active::new(Arc::new(self.without_indexes(old.base)?), self.now);
         let file = Arc::clone(active.segment.file(self.disk).map_err(fail())?);
         let mut end = old.base;
-        let mut scan = FullScan::new(file.as_ref(), bytes);
+        let mut scan = FullScan::new(file.as_ref(), 0, bytes);
         let bad = loop {
             match scan.next() {
                 Ok(None) => break None,

@@ -120,9 +120,14 @@ pub(super) struct FullScan<'a> {
 }
 
 impl<'a> FullScan<'a> {
-    /// The segment's bytes up to `end`.
-    pub(super) fn new(file: &'a dyn DiskFile, end: u64) -> FullScan<'a> {
-        FullScan { file, position: 0, end, buffer: Vec::new(), buffer_at: 0, buffer_len: 0 }
+    /// The segment's bytes from a batch's position up to `end`.
+    pub(super) fn new(file: &'a dyn DiskFile, position: u64, end: u64) -> FullScan<'a> {
+        FullScan { file, position, end, buffer: Vec::new(), buffer_at: position, buffer_len: 0 }
+    }
+
+    /// Where the next batch begins.
+    pub(super) fn position(&self) -> u64 {
+        self.position
     }
 
     /// The next batch, sound to its last byte; `None` at the end.

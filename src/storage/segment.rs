@@ -16,6 +16,14 @@ pub(super) const INDEX: &str = "index";
 pub(super) const TIME_INDEX: &str = "timeindex";
 pub(super) const TXN_INDEX: &str = "txnindex";
 
+/// The base and the extension in the name of a segment's file.
+pub(super) fn parse_file_name(name: &str) -> Option<(i64, &'static str)> {
+    let (digits, extension) = name.split_once('.')?;
+    let known = [LOG, INDEX, TIME_INDEX, TXN_INDEX].into_iter().find(|known| *known == extension)?;
+    let plain = digits.len() == 20 && digits.bytes().all(|digit| digit.is_ascii_digit());
+    plain.then(|| digits.parse().ok())?.map(|base| (base, known))
+}
+
 /// "Not read from the time index yet".
 const UNKNOWN: i64 = i64::MIN;
 
@@ -104,6 +112,19 @@ impl Segment {
         }
         let file = disk.open(&self.path(LOG), OpenMode::Write)?;
         Ok(self.file.get_or_init(|| file))
+    }
+
+    /// Takes an open file for its log, whatever its name is now.
+    pub(super) fn adopt(&self, file: Arc<dyn DiskFile>) {
+        self.file.get_or_init(|| file);
+    }
+
+    /// Opens everything, so that reading needs no names any more.
+    pub(super) fn pin(&self, disk: &dyn Disk) -> io::Result<()> {
+        self.file(disk)?;
+        self.offsets.pin(disk)?;
+        self.times.pin(disk)?;
+        self.aborted.pin(disk)
     }
 
     /// Makes its log file. For the writer, before the segment is shared.

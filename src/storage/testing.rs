@@ -11,10 +11,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use barnabas_protocol::batch::{
-    Attributes, Caps, HEADER_BYTES, Header, Origin, RawBatch, Rules, Scratch, TimestampRule, ValidBatch,
+    Attributes, BatchBuilder, Caps, HEADER_BYTES, Header, Origin, RawBatch, Rules, Scratch, TimestampRule,
+    ValidBatch,
 };
 
-use super::{AppendError, Appended, Appender, Log, LogConfig, Opened, Opening, StorageError};
+use super::{
+    AppendError, Appended, Appender, CleanError, CleanLimits, Cleaning, Log, LogConfig, Opened, Opening,
+    Outcome, Plan, Step, StorageError,
+};
 use crate::clock::{Clock, Now};
 use crate::disk::{Disk, MemoryDisk};
 
@@ -167,6 +171,60 @@ pub(super) fn append_at(appender: &mut Appender, batch: &Batch, now: Now) -> Res
     let mut bytes = batch.bytes();
     let origin = if batch.marker.is_some() { Origin::Coordinator } else { Origin::Client };
     appender.append(valid(&mut bytes), 0, origin, now)
+}
+
+/// A record of a compacted log; a value of `None` deletes the key.
+pub(super) type Keyed<'a> = (&'a str, Option<&'a str>);
+
+/// A batch of keyed records, all at one time.
+pub(super) fn keyed(records: &[Keyed<'_>], time_ms: i64) -> BatchBuilder {
+    let mut batch = BatchBuilder::new();
+    for (key, value) in records {
+        batch.append(time_ms, Some(key.as_bytes()), value.map(str::as_bytes));
+    }
+    batch
+}
+
+/// Appends a batch that was built; the offset of its last record.
+pub(super) fn put(appender: &mut Appender, batch: BatchBuilder, origin: Origin, now: Now) -> i64 {
+    put_bytes(appender, batch.finish().unwrap(), origin, now).unwrap().last_offset
+}
+
+pub(super) fn put_bytes(
+    appender: &mut Appender,
+    mut bytes: Vec<u8>,
+    origin: Origin,
+    now: Now,
+) -> Result<Appended, AppendError> {
+    appender.append(valid(&mut bytes), 0, origin, now)
+}
+
+pub(super) const LIMITS: CleanLimits =
+    CleanLimits { key_bytes: 1 << 20, load_factor: 0.9, step_bytes: 300, hash_seed: 5 };
+
+/// Compacts whatever there is; gives up to where.
+pub(super) fn compact(
+    appender: &mut Appender,
+    cleaned_to: Option<i64>,
+    limits: CleanLimits,
+    now: Now,
+) -> Result<Outcome, CleanError> {
+    let log = Arc::clone(appender.log());
+    let end = log.end_offset();
+    let stable = log.first_unstable_offset().unwrap_or(end);
+    let plan = Plan::of(&log, cleaned_to, stable, now).unwrap();
+    let mut cleaning = Cleaning::begin(appender, plan, end, limits, now);
+    loop {
+        match cleaning.step()? {
+            Step::Moved(_) => {}
+            Step::Copied(cleaned) => {
+                if let Some(removal) = appender.replace(&cleaned)? {
+                    removal.run()?;
+                }
+            }
+            Step::Done(outcome) => return Ok(outcome),
+        }
+    }
 }
 
 /// Offset and leader epoch of every batch that can be read, fetched piece by piece.

@@ -74,6 +74,16 @@ impl TimeIndex {
         Ok(sealed.chain(self.grown.read().iter().copied()).collect())
     }
 
+    /// All entries as the file has them.
+    pub(super) fn bytes(&self, disk: &dyn Disk) -> io::Result<Vec<u8>> {
+        Ok(encode_all(&self.entries(disk)?))
+    }
+
+    /// Maps the file, so that its name is needed no longer.
+    pub(super) fn pin(&self, disk: &dyn Disk) -> io::Result<()> {
+        self.sealed.entries(disk).map(|_| ())
+    }
+
     /// Writes entries that are only in memory to the file, making it if it is missing.
     pub(super) fn write_out(&self, disk: &dyn Disk, sync: bool) -> io::Result<()> {
         let mut written = self.written.lock();

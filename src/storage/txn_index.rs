@@ -65,6 +65,11 @@ impl TxnIndex {
         file.set_len((entries.len() * ENTRY_BYTES) as u64)
     }
 
+    /// Reads the file, so that it is needed no longer.
+    pub(super) fn pin(&self, disk: &dyn Disk) -> io::Result<()> {
+        self.entries(disk).map(|_| ())
+    }
+
     pub(super) fn sync(&self, disk: &dyn Disk) -> io::Result<()> {
         match disk.open(&self.path, OpenMode::Write) {
             Ok(file) => file.sync_data(),
@@ -84,6 +89,11 @@ impl TxnIndex {
         let (whole, _) = bytes.as_chunks::<ENTRY_BYTES>();
         Ok(self.entries.get_or_init(|| RwLock::new(whole.iter().map(decode).collect())))
     }
+}
+
+/// What a file with these transactions holds.
+pub(super) fn bytes(aborted: &[AbortedTransaction]) -> Vec<u8> {
+    aborted.iter().flat_map(encode).collect()
 }
 
 fn encode(aborted: &AbortedTransaction) -> [u8; ENTRY_BYTES] {

@@ -174,6 +174,10 @@ impl DiskFile for CountingFile {
         self.0.sync_all()
     }
 
+    fn set_modified(&self, modified_ms: i64) -> io::Result<()> {
+        self.0.set_modified(modified_ms)
+    }
+
     fn reserve(&self, position: u64, len: u64) -> io::Result<()> {
         self.0.reserve(position, len)
     }

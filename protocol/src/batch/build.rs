@@ -74,11 +74,12 @@ impl BatchBuilder {
     }
 
     /// An empty batch that keeps everything else of another: for writing again some of its records
-    /// ([`Self::keep`]). It keeps the offset range even if the last records go.
+    /// ([`Self::keep`]). It keeps the offset range even if the last records go. Times count from a delete horizon
+    /// if there is one, else from the first record that is kept.
     pub fn like(header: &Header) -> BatchBuilder {
         let codec = header.attributes.codec().unwrap_or_default();
         let max_timestamp = if header.attributes.append_time() { header.max_timestamp } else { NO_TIMESTAMP };
-        BatchBuilder::with(Header { max_timestamp, ..*header }, codec, true)
+        BatchBuilder::with(Header { max_timestamp, ..*header }, codec, header.attributes.delete_horizon())
     }
 
     fn with(header: Header, codec: Codec, based: bool) -> BatchBuilder {

@@ -31,6 +31,14 @@ impl BatchRef {
     }
 }
 
+/// What compaction must keep of a producer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LastRecord {
+    /// Offset of its newest record; `None` if its last batch was a marker of a new epoch.
+    pub(crate) data_offset: Option<i64>,
+    pub(crate) epoch: i16,
+}
+
 /// What is known of one producer.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Entry {

@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use crate::disk::Disk;
 use crate::storage::StorageError;
+use crate::storage::compaction::finish_interrupted;
 use crate::storage::producers;
-use crate::storage::segment::{INDEX, LOG, Segment, TIME_INDEX, TXN_INDEX, index_entries};
+use crate::storage::segment::{INDEX, LOG, Segment, TIME_INDEX, TXN_INDEX, index_entries, parse_file_name};
 
 /// A segment by its files.
 #[derive(Debug, Default)]
@@ -47,17 +48,19 @@ impl Inventory {
         }
         let mut segments: BTreeMap<i64, Listed> = BTreeMap::new();
         let mut snapshots = Vec::new();
-        for entry in disk.list(dir).map_err(fail())? {
+        let mut entries = disk.list(dir).map_err(fail())?;
+        if finish_interrupted(disk, dir, &entries)? {
+            disk.sync_dir(dir).map_err(fail())?;
+            entries = disk.list(dir).map_err(fail())?;
+        }
+        for entry in entries {
             let name = entry.name.as_str();
             let path = dir.join(name);
             if [".deleted", ".cleaned", ".tmp"].iter().any(|suffix| name.ends_with(suffix)) {
                 disk.remove_file(&path).map_err(StorageError::io("remove", &path))?;
-            } else if name.ends_with(".swap") {
-                let what = "a compaction was interrupted while it replaced segments".into();
-                return Err(StorageError::Corrupt { path, what });
             } else if let Some(offset) = producers::parse_file_name(name) {
                 snapshots.push(offset);
-            } else if let Some((base, extension)) = parse_segment_file(name) {
+            } else if let Some((base, extension)) = parse_file_name(name) {
                 let listed = segments.entry(base).or_insert_with(|| Listed { base, ..Listed::default() });
                 match extension {
                     LOG => (listed.has_log, listed.bytes) = (true, entry.meta.len),
@@ -110,11 +113,4 @@ fn remove(disk: &dyn Disk, path: &Path) -> Result<(), StorageError> {
         }
         _ => Ok(()),
     }
-}
-
-fn parse_segment_file(name: &str) -> Option<(i64, &str)> {
-    let (digits, extension) = name.split_once('.')?;
-    let known = [LOG, INDEX, TIME_INDEX, TXN_INDEX].into_iter().find(|known| *known == extension)?;
-    let plain = digits.len() == 20 && digits.bytes().all(|digit| digit.is_ascii_digit());
-    plain.then(|| digits.parse().ok())?.map(|base| (base, known))
 }

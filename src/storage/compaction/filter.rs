@@ -1,0 +1,153 @@
+//! What becomes of one batch. Kafka's rules, in the order in which Kafka applies them.
+
+use std::collections::HashMap;
+
+use barnabas_protocol::batch::{
+    Attributes, BatchBuilder, BatchView, BuildError, Caps, Codec, Fault, HEADER_BYTES, Header, NO_TIMESTAMP,
+    Record, Scratch,
+};
+use thiserror::Error;
+
+use super::key_map::KeyMap;
+use super::transactions::{End, Transactions};
+use crate::storage::AbortedTransaction;
+use crate::storage::producers::LastRecord;
+
+/// What the filter decides by.
+#[derive(Debug)]
+pub(super) struct Filter {
+    pub(super) keys: KeyMap,
+    /// When the cleaning began, ms.
+    pub(super) now_ms: i64,
+    /// `delete.retention.ms`.
+    pub(super) delete_retention_ms: i64,
+    /// What must stay for the sake of producers.
+    pub(super) last_records: HashMap<i64, LastRecord>,
+    /// The batch that ends here stays, if only as an empty one.
+    pub(super) high_watermark: i64,
+    pub(super) caps: Caps,
+}
+
+/// What is left of a batch.
+#[derive(Debug)]
+pub(super) enum Left {
+    Nothing,
+    /// It stays as it is.
+    Whole,
+    /// It is replaced by these bytes.
+    Rewritten(Vec<u8>),
+}
+
+/// A batch that cannot be read.
+#[derive(Debug, Error)]
+pub(super) enum FilterError {
+    #[error(transparent)]
+    Fault(#[from] Fault),
+    #[error(transparent)]
+    Build(#[from] BuildError),
+}
+
+impl Filter {
+    /// Decides on a batch; also gives the aborted transaction whose marker it is, if that is needed still.
+    pub(super) fn pass(
+        &self,
+        batch: &BatchView<'_>,
+        transactions: &mut Transactions,
+        scratch: &mut Scratch,
+    ) -> Result<(Left, Option<AbortedTransaction>), FilterError> {
+        let header = batch.header();
+        let control = header.attributes.control();
+        let mut ended = None;
+        // Aborted data, or the marker of a transaction that has no data left.
+        let pointless = if control {
+            match transactions.control(batch, scratch, self.caps)? {
+                End::Empty => true,
+                End::Needed(aborted) => {
+                    ended = aborted;
+                    false
+                }
+            }
+        } else {
+            transactions.data(batch)
+        };
+        let horizon = horizon(header);
+        let discard = pointless && (!control || horizon.is_some_and(|horizon| horizon <= self.now_ms));
+        let keep_empty = self.keep_empty(header);
+        if discard && !keep_empty {
+            return Ok((Left::Nothing, ended));
+        }
+        let mut kept = Vec::new();
+        let mut whole = true;
+        let mut tombstones = false;
+        for record in batch.records(scratch, self.caps)? {
+            let record = record?;
+            if !discard && (control || self.keeps(header, &record, horizon)) {
+                tombstones |= record.value.is_none();
+                kept.push(record);
+            } else {
+                whole = false;
+            }
+        }
+        if kept.is_empty() {
+            let left = if keep_empty { Left::Rewritten(empty(header)) } else { Left::Nothing };
+            return Ok((left, ended));
+        }
+        let set_horizon = horizon.is_none() && (tombstones || (control && pointless));
+        if whole && !set_horizon {
+            return Ok((Left::Whole, ended));
+        }
+        let mut builder = BatchBuilder::like(header);
+        if set_horizon {
+            builder = builder.delete_horizon(self.now_ms.saturating_add(self.delete_retention_ms));
+        }
+        kept.iter().for_each(|record| builder.keep(header, record));
+        Ok((Left::Rewritten(builder.finish()?), ended))
+    }
+
+    fn keeps(&self, header: &Header, record: &Record<'_>, horizon: Option<i64>) -> bool {
+        let offset = record.offset(header.base_offset);
+        if offset > self.keys.latest() {
+            return true;
+        }
+        // Without a key it can never be asked for.
+        let Some(key) = record.key else { return false };
+        let tombstone_due = || horizon.is_some_and(|horizon| self.now_ms >= horizon);
+        offset >= self.keys.get(key) && (record.value.is_some() || !tombstone_due())
+    }
+
+    /// The last batch of a producer says what its next sequence is and which epoch it has.
+    fn keep_empty(&self, header: &Header) -> bool {
+        let last = header.producer().and_then(|producer| self.last_records.get(&producer.id));
+        let of_producer = last.is_some_and(|last| match last.data_offset {
+            Some(offset) => header.last_offset() == offset,
+            None => header.attributes.control() && header.producer_epoch == last.epoch,
+        });
+        of_producer || header.next_offset() == self.high_watermark
+    }
+}
+
+/// When tombstones and markers in it may go, ms.
+fn horizon(header: &Header) -> Option<i64> {
+    header.attributes.delete_horizon().then_some(header.base_timestamp)
+}
+
+/// A batch without records: what it says of offsets, producer and epoch stays.
+fn empty(header: &Header) -> Vec<u8> {
+    let attributes = Attributes(0)
+        .with_codec(Codec::None)
+        .with_append_time(header.attributes.append_time())
+        .with_transactional(header.attributes.transactional())
+        .with_control(header.attributes.control());
+    let mut empty = Header {
+        length: i32::try_from(HEADER_BYTES - barnabas_protocol::batch::OVERHEAD_BYTES).unwrap_or_default(),
+        attributes,
+        base_timestamp: NO_TIMESTAMP,
+        record_count: 0,
+        ..*header
+    };
+    empty.crc = crc32c::crc32c(empty.to_bytes().get(CRC_FROM..).unwrap_or_default());
+    empty.to_bytes().to_vec()
+}
+
+/// The checksum covers everything from the attributes on.
+const CRC_FROM: usize = 21;
