@@ -30,7 +30,7 @@ use crate::coordinator::{GroupSettings, Groups};
 use crate::disk::Disk;
 use crate::handlers::{FetchSessions, Rooms};
 use crate::net::Network;
-use crate::partition::{self, LogDir, Partitions, Schedule};
+use crate::partition::{self, CleanerSettings, LogDir, Partitions, Schedule};
 use crate::rng::Rng;
 use crate::server::{self, Connections, Door, HangUps, Memory};
 use crate::shutdown::{Shutdown, Trigger, channel};
@@ -315,6 +315,17 @@ fn start_tasks(
         flush: log.flush_scheduler_interval_ms,
     };
     tasks.push(rooms.spawner.spawn(rooms.partitions.clone().maintain(schedule, shutdown.clone())));
+    let cleaner = CleanerSettings {
+        threads: usize::try_from(log.cleaner_threads).unwrap_or(1),
+        key_bytes: log.cleaner_key_bytes,
+        load_factor: log.cleaner_load_factor,
+        io_bytes: log.cleaner_io_bytes,
+        bytes_per_second: log.cleaner_bytes_per_second,
+        backoff_ms: log.cleaner_backoff_ms,
+    };
+    for _ in 0..if log.cleaner_enable { cleaner.threads } else { 0 } {
+        tasks.push(rooms.spawner.spawn(rooms.partitions.clone().compact(cleaner, shutdown.clone())));
+    }
     tasks
 }
 

@@ -40,12 +40,12 @@ fn topics() {
             &[("remote.storage.enable", "true")],
             "Tiered Storage functionality is disabled in the broker. Topic cannot be configured with remote log storage.",
         ),
-        (&[("flush.ms", "1")], "flush.ms is not supported yet: it would have no effect"),
+        (&[("remote.copy.lag.ms", "1")], "remote.copy.lag.ms is not supported yet: it would have no effect"),
     ] {
         assert_eq!(topic(pairs), Err(Refused::Config(expected.to_owned())));
     }
-    assert_eq!(topic(&[("flush.ms", "9223372036854775807")]), Ok(()), "the default is no promise");
-    let old = written(&[("flush.ms", "1")]);
+    assert_eq!(topic(&[("remote.copy.lag.ms", "0")]), Ok(()), "the default is no promise");
+    let old = written(&[("remote.copy.lag.ms", "1")]);
     assert_eq!(check_topic(&config(), &old, &old), Ok(()), "what a directory brings along stays");
 }
 

@@ -169,6 +169,18 @@ pub struct LogManager {
     pub start_offset_checkpoint_interval_ms: u64,
     /// `log.cleaner.enable`.
     pub cleaner_enable: bool,
+    /// `log.cleaner.threads`.
+    pub cleaner_threads: u32,
+    /// `log.cleaner.dedupe.buffer.size`.
+    pub cleaner_key_bytes: u64,
+    /// `log.cleaner.io.buffer.load.factor`, 0 to 1.
+    pub cleaner_load_factor: f64,
+    /// `log.cleaner.io.buffer.size`.
+    pub cleaner_io_bytes: u64,
+    /// `log.cleaner.io.max.bytes.per.second`.
+    pub cleaner_bytes_per_second: f64,
+    /// `log.cleaner.backoff.ms`.
+    pub cleaner_backoff_ms: u64,
 }
 
 /// Committed offsets.

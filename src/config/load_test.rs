@@ -134,10 +134,14 @@ fn passwords_are_not_shown() {
 
 #[test]
 fn settings_without_effect_yet_are_told_in_one_line() {
-    let (_, notes) =
-        load("node.id=1\nlog.cleaner.threads=3\nlog.flush.interval.ms=5\nlog.cleaner.backoff.ms=15000")
-            .unwrap();
-    assert_eq!(notes.warnings, ["settings without effect yet: log.cleaner.threads, log.flush.interval.ms"]);
+    let (_, notes) = load(
+        "node.id=1\nlog.remote.copy.lag.ms=3\nremote.log.reader.threads=5\nlog.cleaner.backoff.ms=15000",
+    )
+    .unwrap();
+    assert_eq!(
+        notes.warnings,
+        ["settings without effect yet: log.remote.copy.lag.ms, remote.log.reader.threads"]
+    );
 }
 
 #[test]

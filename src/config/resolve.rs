@@ -185,6 +185,12 @@ fn log_manager(values: &Values) -> Result<LogManager, Problem> {
         start_offset_checkpoint_interval_ms: values
             .millis("log.flush.start.offset.checkpoint.interval.ms")?,
         cleaner_enable: values.flag("log.cleaner.enable")?,
+        cleaner_threads: values.number("log.cleaner.threads")?,
+        cleaner_key_bytes: values.number("log.cleaner.dedupe.buffer.size")?,
+        cleaner_load_factor: values.share("log.cleaner.io.buffer.load.factor")?,
+        cleaner_io_bytes: values.number("log.cleaner.io.buffer.size")?,
+        cleaner_bytes_per_second: values.share("log.cleaner.io.max.bytes.per.second")?,
+        cleaner_backoff_ms: values.millis("log.cleaner.backoff.ms")?,
     })
 }
 

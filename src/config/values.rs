@@ -51,6 +51,14 @@ impl Values {
         Ok(self.limit(key)?.unwrap_or_default())
     }
 
+    /// A number that need not be whole.
+    pub fn share(&self, key: &'static str) -> Result<f64, Problem> {
+        match self.get(key)? {
+            Value::Double(number) => Ok(*number),
+            _ => Err(Problem::NoSuchKey(key)),
+        }
+    }
+
     /// A yes or no.
     pub fn flag(&self, key: &'static str) -> Result<bool, Problem> {
         match self.get(key)? {

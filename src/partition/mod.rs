@@ -3,6 +3,7 @@
 //! [`Partitions`] opens and closes the logs as the metadata says; [`Table`] finds them; a [`Partition`]
 //! appends and reads as its leader; [`Waiters`] tells long polls and waiting produces.
 
+mod cleaner;
 mod error;
 mod log_dir;
 mod maintenance;
@@ -12,6 +13,7 @@ mod startup;
 mod table;
 mod wait;
 
+pub use cleaner::CleanerSettings;
 pub use error::PartitionError;
 pub use log_dir::LogDir;
 pub use maintenance::Schedule;

@@ -9,6 +9,7 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tracing::{info, warn};
 
+use super::cleaner::Cleaner;
 use super::log_dir::LogDir;
 use super::{Partition, PartitionError, Table, Topic};
 use crate::clock::Clock;
@@ -60,6 +61,7 @@ pub struct Partitions {
     pub(super) condemned: Mutex<Vec<(u64, Condemned)>>,
     /// Rings when something was condemned.
     pub(super) bell: Notify,
+    pub(super) cleaner: Cleaner,
 }
 
 /// What is no longer part of any log.
@@ -80,6 +82,7 @@ impl Partitions {
             table: Table::default(),
             condemned: Mutex::default(),
             bell: Notify::new(),
+            cleaner: Cleaner::default(),
         }
     }
 
@@ -273,6 +276,8 @@ impl Partitions {
             return;
         }
         let (id, dir) = (partition.id(), partition.dir());
+        partition.log().retire();
+        self.cleaner.forget(dir, id);
         let doomed = DirName { partition: id.clone(), kind: DirKind::Delete(self.doors.rng.uuid()) };
         if let Some(doomed) = self.rename(dir, &id.to_string(), &doomed) {
             let delay = u64::try_from(partition.log().config().file_delete_delay_ms).unwrap_or_default();
@@ -322,6 +327,11 @@ pub(super) fn log_config(topic: &TopicConfig) -> LogConfig {
         preallocate: topic.preallocate,
         delete: topic.delete,
         compact: topic.compact,
+        min_cleanable_dirty_ratio: topic.min_cleanable_dirty_ratio,
+        min_compaction_lag_ms: topic.min_compaction_lag_ms,
+        max_compaction_lag_ms: topic.max_compaction_lag_ms,
+        delete_retention_ms: topic.delete_retention_ms,
+        max_decompressed_bytes: u64::from(size(topic.max_decompressed_message_bytes)),
         append_time: topic.log_append_time,
         ..LogConfig::default()
     }

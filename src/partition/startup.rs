@@ -73,6 +73,7 @@ impl Partitions {
         let disk = self.doors.disk.as_ref();
         let read = |name| read_offsets(disk, &Partitions::checkpoint(dir, name));
         let (recovery, starts, marks) = (read(RECOVERY_POINT)?, read(LOG_START)?, read(HIGH_WATERMARK)?);
+        self.cleaner.load(self, dir)?;
         let entries = disk.list(dir.path()).map_err(|source| StorageError::Io {
             doing: "list",
             path: dir.path().to_owned(),

@@ -39,6 +39,8 @@ pub struct Log {
     pub(super) unflushed_since_ms: AtomicU64,
     /// Files have been made, renamed or removed since the directory was synced.
     pub(super) new_names: AtomicBool,
+    /// Its files are being removed: there is nothing to flush.
+    pub(super) retired: AtomicBool,
     /// A write failed: nobody knows what the files hold.
     pub(super) poisoned: AtomicBool,
 }
@@ -141,7 +143,19 @@ impl Log {
         self.flush_below(active_base)
     }
 
+    /// The log is being deleted: its files may go away at any time.
+    pub fn retire(&self) {
+        self.retired.store(true, Ordering::Release);
+    }
+
     fn flush_below(&self, end: i64) -> Result<(), StorageError> {
+        match self.try_flush_below(end) {
+            Err(_) if self.retired.load(Ordering::Acquire) => Ok(()),
+            flushed => flushed,
+        }
+    }
+
+    fn try_flush_below(&self, end: i64) -> Result<(), StorageError> {
         let _alone = self.flushing.lock();
         self.usable()?;
         let flushed = self.recovery_point();

@@ -71,6 +71,7 @@ impl Log {
             flushing: Mutex::new(()),
             unflushed_since_ms: AtomicU64::new(now.mono_ms),
             new_names: AtomicBool::new(true),
+            retired: AtomicBool::new(false),
             poisoned: AtomicBool::new(false),
         });
         let oldest = now.wall_ms.saturating_sub(opening.producer_expiry_ms);

@@ -3,5 +3,6 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod compaction;
 mod one_node;
 mod slow;

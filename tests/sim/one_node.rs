@@ -68,7 +68,7 @@ async fn produce(client: &mut Client, topic_id: Uuid, index: i32, value: &[u8], 
 }
 
 /// Every value of a partition, by offset.
-async fn read_all(client: &mut Client, topic_id: Uuid, partition: i32) -> Vec<(i64, Vec<u8>)> {
+pub async fn read_all(client: &mut Client, topic_id: Uuid, partition: i32) -> Vec<(i64, Vec<u8>)> {
     let mut values = Vec::new();
     loop {
         let next = values.last().map_or(0, |(offset, _)| offset + 1);

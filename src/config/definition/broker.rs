@@ -51,9 +51,9 @@ pub(super) static KEYS: &[Key] = keys! { broker:
         "Threads that read from remote storage.";
     "remote.log.reader.max.pending.tasks": Int = "100", AtLeast(1), ReadOnly, NotBuilt,
         "Most remote reads that may wait.";
-    "log.local.retention.ms": Long = "-2", AtLeast(-2), ClusterWide, NotBuilt,
+    "log.local.retention.ms": Long = "-2", AtLeast(-2), ClusterWide, NoMeaning,
         "How long segments stay on the local disk once copied; -2 means as long as retention says.";
-    "log.local.retention.bytes": Long = "-2", AtLeast(-2), ClusterWide, NotBuilt,
+    "log.local.retention.bytes": Long = "-2", AtLeast(-2), ClusterWide, NoMeaning,
         "How many bytes stay on the local disk once copied; -2 means as many as retention says.";
     "log.remote.copy.lag.ms": Long = "0", AtLeast(-1), ClusterWide, NotBuilt,
         "How old a sealed segment gets before it is copied; -1 means as old as local retention allows.";
@@ -390,27 +390,27 @@ pub(super) static KEYS: &[Key] = keys! { broker:
         "Class that keeps descriptions of topologies.";
     "group.streams.acceptable.recovery.lag": Long = "10000", AtLeast(0), ReadOnly, NotBuilt, internal,
         "Lag in offsets up to which a copy counts as caught up.";
-    "log.cleaner.threads": Int = "1", AtLeast(0), ClusterWide, NotBuilt,
+    "log.cleaner.threads": Int = "1", AtLeast(0), ClusterWide, Built,
         "Threads that compact.";
-    "log.cleaner.io.max.bytes.per.second": Double = "1.7976931348623157E308", Any, ClusterWide, NotBuilt,
+    "log.cleaner.io.max.bytes.per.second": Double = "1.7976931348623157E308", Any, ClusterWide, Built,
         "Read and write limit of compaction.";
-    "log.cleaner.dedupe.buffer.size": Long = "134217728", Any, ClusterWide, NotBuilt,
+    "log.cleaner.dedupe.buffer.size": Long = "134217728", Any, ClusterWide, Built,
         "Memory in which compaction gathers keys.";
-    "log.cleaner.io.buffer.size": Int = "524288", AtLeast(0), ClusterWide, NotBuilt,
+    "log.cleaner.io.buffer.size": Int = "524288", AtLeast(0), ClusterWide, Built,
         "Memory through which compaction copies.";
-    "log.cleaner.io.buffer.load.factor": Double = "0.9", Any, ClusterWide, NotBuilt,
+    "log.cleaner.io.buffer.load.factor": Double = "0.9", Any, ClusterWide, Built,
         "How full compaction's key memory may get.";
-    "log.cleaner.backoff.ms": Long = "15000", AtLeast(0), ClusterWide, NotBuilt,
+    "log.cleaner.backoff.ms": Long = "15000", AtLeast(0), ClusterWide, Built,
         "Pause when there is nothing to compact.";
-    "log.cleaner.min.cleanable.ratio": Double = "0.5", BetweenF(0.0, 1.0), ClusterWide, NotBuilt,
+    "log.cleaner.min.cleanable.ratio": Double = "0.5", BetweenF(0.0, 1.0), ClusterWide, Built,
         "Share of not yet compacted bytes from which a log is compacted.";
-    "log.cleaner.enable": Boolean = "true", Any, ReadOnly, NotBuilt,
+    "log.cleaner.enable": Boolean = "true", Any, ReadOnly, Built,
         "Whether compaction runs.";
-    "log.cleaner.delete.retention.ms": Long = "86400000", AtLeast(0), ClusterWide, NotBuilt,
+    "log.cleaner.delete.retention.ms": Long = "86400000", AtLeast(0), ClusterWide, Built,
         "How long tombstones stay in compacted logs.";
-    "log.cleaner.min.compaction.lag.ms": Long = "0", AtLeast(0), ClusterWide, NotBuilt,
+    "log.cleaner.min.compaction.lag.ms": Long = "0", AtLeast(0), ClusterWide, Built,
         "How long a record is safe from compaction.";
-    "log.cleaner.max.compaction.lag.ms": Long = "9223372036854775807", AtLeast(1), ClusterWide, NotBuilt,
+    "log.cleaner.max.compaction.lag.ms": Long = "9223372036854775807", AtLeast(1), ClusterWide, Built,
         "After which time a record must have been compacted.";
     "num.partitions": Int = "1", AtLeast(1), ReadOnly, Built,
         "Partitions of topics that are made without saying how many.";

@@ -29,17 +29,17 @@ pub(super) static KEYS: &[Key] = keys! { of_broker:
         "What a compressed batch may decompress to.";
     "index.interval.bytes": Int = "4096", AtLeast(0), Some("log.index.interval.bytes"), Built,
         "Bytes between two index entries.";
-    "delete.retention.ms": Long = "86400000", AtLeast(0), Some("log.cleaner.delete.retention.ms"), NotBuilt,
+    "delete.retention.ms": Long = "86400000", AtLeast(0), Some("log.cleaner.delete.retention.ms"), Built,
         "How long tombstones stay after compaction.";
-    "min.compaction.lag.ms": Long = "0", AtLeast(0), Some("log.cleaner.min.compaction.lag.ms"), NotBuilt,
+    "min.compaction.lag.ms": Long = "0", AtLeast(0), Some("log.cleaner.min.compaction.lag.ms"), Built,
         "How long a record is safe from compaction.";
     "max.compaction.lag.ms": Long = "9223372036854775807",
-        AtLeast(1), Some("log.cleaner.max.compaction.lag.ms"), NotBuilt,
+        AtLeast(1), Some("log.cleaner.max.compaction.lag.ms"), Built,
         "After which time a record must have been compacted.";
     "file.delete.delay.ms": Long = "60000", AtLeast(0), Some("log.segment.delete.delay.ms"), Built,
         "How long a deleted file stays on disk.";
     "min.cleanable.dirty.ratio": Double = "0.5",
-        BetweenF(0.0, 1.0), Some("log.cleaner.min.cleanable.ratio"), NotBuilt,
+        BetweenF(0.0, 1.0), Some("log.cleaner.min.cleanable.ratio"), Built,
         "Share of not yet compacted bytes from which a log is compacted.";
     "cleanup.policy": List = "delete",
         Items(&["compact", "delete"], MayBeEmpty), Some("log.cleanup.policy"), Built,
@@ -75,9 +75,9 @@ pub(super) static KEYS: &[Key] = keys! { of_broker:
         "Replicas, as partition:broker, that fetch at the throttled rate; * means all.";
     "remote.storage.enable": Boolean = "false", Any, None, NotBuilt,
         "Whether old segments move to remote storage.";
-    "local.retention.ms": Long = "-2", AtLeast(-2), Some("log.local.retention.ms"), NotBuilt,
+    "local.retention.ms": Long = "-2", AtLeast(-2), Some("log.local.retention.ms"), NoMeaning,
         "How long segments stay on the local disk once copied; -2 means as long as retention says.";
-    "local.retention.bytes": Long = "-2", AtLeast(-2), Some("log.local.retention.bytes"), NotBuilt,
+    "local.retention.bytes": Long = "-2", AtLeast(-2), Some("log.local.retention.bytes"), NoMeaning,
         "How many bytes stay on the local disk once copied; -2 means as many as retention says.";
     "remote.log.copy.disable": Boolean = "false", Any, None, NotBuilt,
         "Whether copying to remote storage is halted.";
