@@ -175,7 +175,7 @@ fn functions(text: &str) -> Vec<(String, usize, usize)> {
             ["pub", "const", "async", "unsafe", "extern", "crate)", "super)"].contains(word)
                 || word.is_empty()
         };
-        if !words[..at].iter().all(|word| modifier(word)) || code.ends_with(';') || code.ends_with('}') {
+        if !words[..at].iter().all(modifier) || code.ends_with(';') || code.ends_with('}') {
             continue;
         }
         let close = format!("{indent}}}");

@@ -1,4 +1,12 @@
 //! What a request may cost: allocations, copies, calls. Counted, not timed.
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    reason = "a test fails by panicking, and its numbers are small"
+)]
 
 mod allocations;
 mod copies;
@@ -40,7 +48,7 @@ impl Lonely {
             let runtime =
                 tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
             runtime.block_on(async move {
-                let broker = support::start_with(support::settings(&path, 0, &[]), doors());
+                let broker = support::start_with(support::settings(&path, 0, &[]), &doors());
                 tell.send(broker.address).expect("the test waits");
                 counting::count_this_thread(allocations);
                 stopped.await.expect("the test ends");

@@ -49,7 +49,7 @@ impl World {
             rng: Rng::from_seed(self.rng.next_u64()),
             spawner: Spawner::simulated(),
         };
-        support::start_with(support::settings(Path::new("/data"), 0, &[]), doors)
+        support::start_with(support::settings(Path::new("/data"), 0, &[]), &doors)
     }
 
     fn note(&mut self, what: impl Hash) {

@@ -28,7 +28,7 @@ fn a_trickling_frame_gives_way_when_others_wait() {
             spawner: Spawner::simulated(),
         };
         let limits = [("queued.max.request.bytes", MEMORY), ("socket.request.max.bytes", MEMORY)];
-        let broker = support::start_with(support::settings(Path::new("/data"), 0, &limits), doors);
+        let broker = support::start_with(support::settings(Path::new("/data"), 0, &limits), &doors);
         let mut honest = broker.connect().await;
         let topic = support::create_topic(&mut honest, "slow", 1).await;
 

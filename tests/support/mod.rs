@@ -62,13 +62,13 @@ pub fn real_doors() -> Doors {
 
 /// Starts a broker on real sockets and a real directory.
 pub fn start(dir: &Path, more: &[(&str, &str)]) -> Running {
-    start_with(settings(dir, 0, more), real_doors())
+    start_with(settings(dir, 0, more), &real_doors())
 }
 
 /// Starts a broker on any doors.
-pub fn start_with(config: Config, doors: Doors) -> Running {
+pub fn start_with(config: Config, doors: &Doors) -> Running {
     let network = doors.network.clone();
-    let broker = Broker::start(config, &doors).expect("the broker starts");
+    let broker = Broker::start(config, doors).expect("the broker starts");
     let (_, port) = broker.listeners()[0];
     let (stop, shutdown) = channel();
     let task = tokio::spawn(async move { broker.run(shutdown).await.expect("nothing fails") });

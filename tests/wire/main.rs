@@ -1,4 +1,12 @@
 //! Raw bytes in, raw bytes out, against a broker on a port of its own.
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    reason = "a test fails by panicking, and its numbers are small"
+)]
 
 #[path = "../support/mod.rs"]
 mod support;

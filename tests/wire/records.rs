@@ -14,8 +14,7 @@ async fn every_size_comes_back_as_it_was() {
     let broker = support::start(dir.path(), &[]);
     let mut client = broker.connect().await;
     let topic = support::create_topic(&mut client, "sizes", 1).await;
-    let mut offset = 0;
-    for size in SIZES {
+    for (offset, size) in (0_i64..).zip(SIZES) {
         let value = vec![b'x'; size];
         let batch = support::batch(1000, &[&value]);
         let response = client.ask(13, &support::produce_request(topic, 0, batch.clone())).await;
@@ -27,7 +26,6 @@ async fn every_size_comes_back_as_it_was() {
         assert_eq!(records[8..12], batch[8..12]);
         assert_eq!(records[12..16], 0_i32.to_be_bytes(), "the leader epoch is stamped");
         assert_eq!(records[16..], batch[16..], "{size}");
-        offset += 1;
     }
     let all = FetchRequest { max_bytes: 50_000_000, ..support::fetch_request(topic, 0, 0) };
     let read = client.ask(17, &all).await;
