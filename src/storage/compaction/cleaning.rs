@@ -97,7 +97,7 @@ enum Phase {
     /// Copying groups of segments.
     Copying {
         left: VecDeque<Segments>,
-        copy: Option<Copy>,
+        copy: Option<Box<Copy>>,
     },
     Done,
 }
@@ -233,11 +233,12 @@ impl Cleaning {
             };
             let base = group.first().map_or(0, |segment| segment.base);
             let output = Output::new(&disk, &self.log.dir, base, self.now).map_err(io)?;
-            *copy = Some(Copy { group, at: 0, position: 0, output });
+            *copy = Some(Box::new(Copy { group, at: 0, position: 0, output }));
         }
         let Some(current) = copy.as_mut() else { return Ok(Step::Moved(0)) };
         let Some(segment) = current.group.get(current.at).cloned() else {
-            let Some(Copy { group, output, .. }) = copy.take() else { return Ok(Step::Moved(0)) };
+            let Some(done) = copy.take() else { return Ok(Step::Moved(0)) };
+            let Copy { group, output, .. } = *done;
             // Readers may still be in the old ones after their files have other names.
             group.iter().try_for_each(|segment| segment.pin(disk.as_ref())).map_err(io)?;
             let cleaned = output.finish(group).map_err(io)?;
