@@ -78,6 +78,8 @@ pub enum Fresh {
 pub struct Claim {
     /// In the order of `log.dirs`.
     pub dirs: Vec<Claimed>,
+    /// Those that do not work, but the one for metadata.
+    pub failed: Vec<(PathBuf, StorageError)>,
     /// `cluster.id`.
     pub cluster_id: String,
     /// All of them were empty.
@@ -97,11 +99,13 @@ pub fn claim(
     fresh: Fresh,
 ) -> Result<Claim, ClaimError> {
     let mut found = Vec::with_capacity(dirs.len());
+    let mut failed = Vec::new();
     for path in dirs {
-        let io = |source| StorageError::Io { doing: "create", path: path.clone(), source };
-        disk.create_dir(path).map_err(io)?;
-        let lock = log_dir::lock(disk.as_ref(), path)?.ok_or_else(|| ClaimError::InUse(path.clone()))?;
-        found.push((path.clone(), lock, log_dir::read_meta(disk.as_ref(), path)?));
+        match enter(disk.as_ref(), path) {
+            Ok(entered) => found.push(entered),
+            Err(ClaimError::Storage(error)) if path != metadata_dir => failed.push((path.clone(), error)),
+            Err(error) => return Err(error),
+        }
     }
     let cluster_id = cluster_of(&found, node_id)?;
     let all_new = cluster_id.is_none();
@@ -130,7 +134,15 @@ pub fn claim(
         let clean = log_dir::take_clean_marker(disk.as_ref(), &path)?.is_some() || is_new;
         claimed.push(Claimed { path, id, clean, _lock: lock });
     }
-    Ok(Claim { dirs: claimed, cluster_id, fresh: all_new })
+    Ok(Claim { dirs: claimed, failed, cluster_id, fresh: all_new })
+}
+
+/// Locks a directory and reads whose it is.
+fn enter(disk: &dyn Disk, path: &Path) -> Result<Found, ClaimError> {
+    let io = |source| StorageError::Io { doing: "create", path: path.to_owned(), source };
+    disk.create_dir(path).map_err(io)?;
+    let lock = log_dir::lock(disk, path)?.ok_or_else(|| ClaimError::InUse(path.to_owned()))?;
+    Ok((path.to_owned(), lock, log_dir::read_meta(disk, path)?))
 }
 
 /// Writes `meta.properties`. The metadata directory's comes last: a format that was interrupted starts anew.

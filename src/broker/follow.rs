@@ -19,6 +19,8 @@ pub struct Follower {
     leading: Mutex<BTreeMap<i32, i32>>,
     clock: Clock,
     failures: mpsc::UnboundedSender<String>,
+    /// Rings when directories may have been chosen.
+    chosen: mpsc::UnboundedSender<()>,
 }
 
 impl Follower {
@@ -28,8 +30,9 @@ impl Follower {
         groups: Groups,
         clock: Clock,
         failures: mpsc::UnboundedSender<String>,
+        chosen: mpsc::UnboundedSender<()>,
     ) -> Arc<Follower> {
-        Arc::new(Follower { partitions, groups, leading: Mutex::default(), clock, failures })
+        Arc::new(Follower { partitions, groups, leading: Mutex::default(), clock, failures, chosen })
     }
 
     fn follow_offsets_topic(&self) {
@@ -56,6 +59,10 @@ impl Follower {
 impl Subscriber for Follower {
     fn changed(&self, _old: &Image, new: &Arc<Image>, delta: &Delta) {
         self.partitions.apply(new, delta);
+        if !delta.changed.is_empty() {
+            // Nobody listens only while the broker stops.
+            let _stopping = self.chosen.send(());
+        }
         if delta.changed.values().any(|topic| &*topic.name == OFFSETS_TOPIC) {
             self.follow_offsets_topic();
         }

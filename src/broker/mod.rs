@@ -29,6 +29,7 @@ use crate::controller::{self, Controller, ControllerError, Node, Opening};
 use crate::coordinator::{GroupSettings, Groups};
 use crate::disk::Disk;
 use crate::handlers::{FetchSessions, Rooms};
+use crate::ids::Uuid;
 use crate::net::Network;
 use crate::partition::{self, CleanerSettings, LogDir, Partitions, Schedule};
 use crate::rng::Rng;
@@ -93,7 +94,7 @@ impl Broker {
         let (dir_failures, failed_dirs) = mpsc::unbounded_channel();
         let (metadata_failures, failed_metadata) = mpsc::unbounded_channel();
         let controller = open_controller(&config, doors, &claim, &bound)?;
-        let dirs = claim.dirs.iter().map(|dir| LogDir::new(dir.path.clone(), dir.id, dir_failures.clone()));
+        let dirs = log_dirs(&claim, &dir_failures);
         let partitions = Arc::new(Partitions::new(
             partition::Settings {
                 node_id: config.node_id,
@@ -107,14 +108,15 @@ impl Broker {
                 rng: doors.rng.clone(),
                 spawner: doors.spawner,
             },
-            dirs.collect(),
+            dirs,
         ));
         let clean: Vec<bool> = claim.dirs.iter().map(|dir| dir.clean).collect();
         partitions.load(&controller.image(), &clean);
         let groups =
             Groups::new(group_settings(&config), doors.clock.clone(), doors.rng.clone(), doors.spawner);
+        let (chosen, chosen_dirs) = mpsc::unbounded_channel();
         let follower =
-            Follower::new(partitions.clone(), groups.clone(), doors.clock.clone(), metadata_failures);
+            Follower::new(partitions.clone(), groups.clone(), doors.clock.clone(), metadata_failures, chosen);
         controller.subscribe(follower);
         let slots = usize::try_from(config.replication.fetch_session_slots).unwrap_or(usize::MAX);
         let rooms = Arc::new(Rooms {
@@ -129,7 +131,8 @@ impl Broker {
         });
         let (stop, shutdown) = channel();
         let listeners = bound.iter().map(|bound| (bound.name.clone(), bound.port)).collect();
-        let tasks = start_tasks(&rooms, bound, &shutdown);
+        let mut tasks = start_tasks(&rooms, bound, &shutdown);
+        tasks.push(doors.spawner.spawn(tell_chosen(rooms.clone(), chosen_dirs, shutdown)));
         Ok(Broker { rooms, groups, listeners, tasks, stop, failed_dirs, failed_metadata, _claim: claim })
     }
 
@@ -157,9 +160,6 @@ impl Broker {
                 }
             }
         };
-        if let Err(error) = &end {
-            error!("{error}");
-        }
         self.stop().await;
         end
     }
@@ -196,6 +196,17 @@ impl Broker {
             Err(error) => error!(%error, "the logs were not closed in order"),
         }
     }
+}
+
+/// The directories as the partitions see them; those that do not work are offline from the start.
+fn log_dirs(claim: &Claim, failures: &mpsc::UnboundedSender<PathBuf>) -> Vec<Arc<LogDir>> {
+    let working = claim.dirs.iter().map(|dir| LogDir::new(dir.path.clone(), dir.id, failures.clone()));
+    let failed = claim.failed.iter().map(|(path, error)| {
+        let dir = LogDir::new(path.clone(), Uuid::ZERO, failures.clone());
+        dir.fail(error);
+        dir
+    });
+    working.chain(failed).collect()
 }
 
 fn claim_dirs(config: &Config, doors: &Doors) -> Result<Claim, BrokerError> {
@@ -327,6 +338,22 @@ fn start_tasks(
         tasks.push(rooms.spawner.spawn(rooms.partitions.clone().compact(cleaner, shutdown.clone())));
     }
     tasks
+}
+
+/// Notes in the metadata which directories were chosen for partitions.
+async fn tell_chosen(rooms: Arc<Rooms>, mut bell: mpsc::UnboundedReceiver<()>, mut shutdown: Shutdown) {
+    loop {
+        let chosen = rooms.partitions.take_chosen();
+        if !chosen.is_empty() && rooms.controller.assign_directories(&chosen).await.is_err() {
+            // The metadata log has failed, which is told elsewhere.
+            return;
+        }
+        tokio::select! {
+            biased;
+            () = shutdown.requested() => return,
+            Some(()) = bell.recv() => {}
+        }
+    }
 }
 
 /// Memory for requests in flight: what is configured, or a quarter of the machine's.

@@ -33,7 +33,7 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
 /// The first offset that is left. A compacted-only topic is only ever cleaned by its keys.
 fn delete(ctx: &Ctx<'_>, name: &str, wanted: &DeleteRecordsPartition) -> Result<i64, ErrorCode> {
     let topic = ctx.rooms.partitions.topic(name).ok_or(ErrorCode::UnknownTopicOrPartition)?;
-    let partition = topic.partition(wanted.partition_index).ok_or(ErrorCode::UnknownTopicOrPartition)?;
+    let partition = topic.find(wanted.partition_index).map_err(|cause| error::partition(&cause))?;
     if !topic.config().delete {
         return Err(ErrorCode::PolicyViolation);
     }

@@ -136,8 +136,7 @@ fn find(ctx: &Ctx<'_>, topic: &TopicRef<'_>) -> Result<Arc<Topic>, ErrorCode> {
 fn append(ctx: &Ctx<'_>, topic: &Topic, data: PartitionData<'_>) -> Result<(Appended, i64), Refusal> {
     let records = data.records.ok_or(Refusal::Code(ErrorCode::InvalidRecord))?;
     let raw = RawBatch::sole(records, ctx.version >= ZSTD_VERSION).map_err(Refusal::Unreadable)?;
-    let unknown = Refusal::Code(ErrorCode::UnknownTopicOrPartition);
-    let partition = topic.partition(data.index).ok_or(unknown)?;
+    let partition = topic.find(data.index).map_err(|cause| Refusal::Code(error::partition(&cause)))?;
     let log_start_offset = partition.log().start_offset();
     let refused = |fault| Refusal::Fault { fault, log_start_offset };
     let config = topic.config();

@@ -62,6 +62,8 @@ pub struct Partitions {
     /// Rings when something was condemned.
     pub(super) bell: Notify,
     pub(super) cleaner: Cleaner,
+    /// Directories chosen for partitions that the metadata has elsewhere or nowhere: topic, partition, directory.
+    chosen: Mutex<Vec<(Uuid, i32, Uuid)>>,
 }
 
 /// What is no longer part of any log.
@@ -83,6 +85,7 @@ impl Partitions {
             condemned: Mutex::default(),
             bell: Notify::new(),
             cleaner: Cleaner::default(),
+            chosen: Mutex::default(),
         }
     }
 
@@ -142,6 +145,12 @@ impl Partitions {
         }
     }
 
+    /// The directories that were chosen since the last call and that the metadata does not know: topic, partition,
+    /// directory.
+    pub fn take_chosen(&self) -> Vec<(Uuid, i32, Uuid)> {
+        std::mem::take(&mut self.chosen.lock())
+    }
+
     /// A log directory has failed: who waits for its partitions is told.
     pub fn dir_failed(&self, path: &Path) {
         for partition in self.partitions() {
@@ -159,8 +168,15 @@ impl Partitions {
                 let dir = self.place(partition)?;
                 self.open(&topic, partition.index, &dir, None).ok()
             }) else {
+                if topic.set_offline(partition.index) {
+                    warn!("{}-{} is offline: its log directory does not work", changed.name, partition.index);
+                }
                 continue;
             };
+            let dir = replica.dir().id();
+            if partition.directory_of(self.settings.node_id).is_some_and(|known| known != dir) {
+                self.chosen.lock().push((changed.id, partition.index, dir));
+            }
             if partition.leader != self.settings.node_id {
                 replica.follow();
             } else if replica.leader_epoch().ok() != Some(partition.leader_epoch) {
@@ -201,12 +217,13 @@ impl Partitions {
         topic.set_config(config);
     }
 
-    /// The directory that the metadata names, or the one with the fewest partitions.
+    /// The directory that the metadata names, or the one with the fewest partitions. None if the one that it names
+    /// does not work: the records are there, a new log would hide them.
     fn place(&self, partition: &PartitionImage) -> Option<Arc<LogDir>> {
         let mut online = self.dirs.iter().filter(|dir| dir.is_online());
         let assigned = partition.directory_of(self.settings.node_id);
-        if let Some(dir) = self.dirs.iter().find(|dir| dir.is_online() && Some(dir.id()) == assigned) {
-            return Some(dir.clone());
+        if let Some(assigned) = assigned.filter(|id| !is_reserved(*id)) {
+            return online.find(|dir| dir.id() == assigned).cloned();
         }
         let only = online.next()?;
         if online.next().is_none() {
@@ -308,6 +325,11 @@ impl Partitions {
     pub(super) fn checkpoint(dir: &LogDir, name: &str) -> PathBuf {
         Path::join(dir.path(), name)
     }
+}
+
+/// Ids that stand for "not chosen yet", "lost" and the like (KIP-858).
+fn is_reserved(id: Uuid) -> bool {
+    u128::from_be_bytes(id.0) < 100
 }
 
 /// The part of a topic's settings that its logs follow.

@@ -30,7 +30,7 @@ impl Partitions {
     /// Blocks until all are open.
     pub fn load(&self, image: &Image, clean: &[bool]) {
         let mut found = VecDeque::new();
-        for (dir, clean) in self.dirs.iter().zip(clean) {
+        for (dir, clean) in self.dirs.iter().zip(clean).filter(|(dir, _)| dir.is_online()) {
             if !clean {
                 info!(directory = %dir.path().display(), "not stopped in order: logs are checked");
             }

@@ -1,6 +1,6 @@
 //! Every partition that this broker has, by topic name and by topic id.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
@@ -19,12 +19,20 @@ pub struct Topic {
     pub id: Uuid,
     config: ArcSwap<TopicConfig>,
     partitions: RwLock<BTreeMap<i32, Arc<Partition>>>,
+    /// Those whose log is in a directory that does not work.
+    offline: RwLock<BTreeSet<i32>>,
 }
 
 impl Topic {
     /// A topic without partitions yet.
     pub(super) fn new(name: TopicName, id: Uuid, config: Arc<TopicConfig>) -> Arc<Topic> {
-        Arc::new(Topic { name, id, config: ArcSwap::new(config), partitions: RwLock::default() })
+        Arc::new(Topic {
+            name,
+            id,
+            config: ArcSwap::new(config),
+            partitions: RwLock::default(),
+            offline: RwLock::default(),
+        })
     }
 
     /// Its settings now.
@@ -39,6 +47,22 @@ impl Topic {
     /// One of its partitions here.
     pub fn partition(&self, index: i32) -> Option<Arc<Partition>> {
         self.partitions.read().get(&index).cloned()
+    }
+
+    /// One of its partitions here.
+    ///
+    /// # Errors
+    /// There is none, or its directory does not work.
+    pub fn find(&self, index: i32) -> Result<Arc<Partition>, PartitionError> {
+        self.partition(index).ok_or_else(|| match self.offline.read().contains(&index) {
+            true => PartitionError::Offline,
+            false => PartitionError::UnknownTopicOrPartition,
+        })
+    }
+
+    /// The log of a partition cannot be opened; false if that was known.
+    pub(super) fn set_offline(&self, index: i32) -> bool {
+        self.offline.write().insert(index)
     }
 
     /// All of its partitions here, by index.
@@ -80,7 +104,7 @@ impl Table {
     /// This broker has no such partition.
     pub fn partition(&self, topic: &str, index: i32) -> Result<Arc<Partition>, PartitionError> {
         let topic = self.topic(topic).ok_or(PartitionError::UnknownTopicOrPartition)?;
-        topic.partition(index).ok_or(PartitionError::UnknownTopicOrPartition)
+        topic.find(index)
     }
 
     /// All topics, by name.

@@ -75,6 +75,12 @@ pub fn start_with(config: Config, doors: &Doors) -> Running {
     Running { address: SocketAddr::from(([127, 0, 0, 1], port)), network, stop, task }
 }
 
+/// A connection to a broker in another process.
+pub async fn connect(address: SocketAddr) -> Client {
+    let stream = Network::Tcp.connect(address).await.expect("it listens");
+    Client { stream, received: Vec::new(), next_id: 1 }
+}
+
 impl Running {
     /// A new connection.
     pub async fn connect(&self) -> Client {

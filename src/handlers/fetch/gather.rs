@@ -140,5 +140,5 @@ fn find(ctx: &Ctx<'_>, topic: Option<&Topic>, wanted: &Wanted) -> Result<Arc<Par
     if !ctx.authorize(Operation::Read, Resource::Topic(&topic.name)) {
         return Err(ErrorCode::TopicAuthorizationFailed);
     }
-    topic.partition(wanted.partition).ok_or(ErrorCode::UnknownTopicOrPartition)
+    topic.find(wanted.partition).map_err(|cause| error::partition(&cause))
 }
