@@ -34,7 +34,7 @@ async fn a_topic_is_compacted_while_it_is_used_and_stays_so() {
         rng: Rng::from_seed(1),
         spawner: Spawner::simulated(),
     };
-    let broker = support::start_with(support::settings(Path::new("/data"), 0, &[]), doors.clone());
+    let broker = support::start_with(support::settings(Path::new("/data"), 0, &[]), &doors);
     let mut client = broker.connect().await;
     let mut request = support::create_topic_request("compacted", 1);
     for (name, value) in
@@ -61,7 +61,7 @@ async fn a_topic_is_compacted_while_it_is_used_and_stays_so() {
     let checkpoint = disk.read(Path::new("/data/cleaner-offset-checkpoint")).expect("it is written");
     assert_eq!(String::from_utf8_lossy(&checkpoint), "0\n1\ncompacted 0 9\n");
     broker.stop().await;
-    let broker = support::start_with(support::settings(Path::new("/data"), 0, &[]), doors);
+    let broker = support::start_with(support::settings(Path::new("/data"), 0, &[]), &doors);
     let mut client = broker.connect().await;
     assert_eq!(read_all(&mut client, topic, 0).await, expected);
     broker.stop().await;
