@@ -24,6 +24,9 @@ use crate::shutdown::Shutdown;
 const REPLIES_PENDING: usize = 1024 * 1024;
 /// Produces that may wait for replication behind one another.
 const PIPELINED: usize = 1024;
+/// A peer that does not read may hold up an orderly stop for so long, in ms.
+const STOP_WITHIN_MS: u64 = 3_000;
+
 /// Why a connection ended.
 #[derive(Debug)]
 pub enum End {
@@ -63,6 +66,8 @@ pub struct Connection<'a> {
     /// Set once: the connection ends when what was answered before has been sent.
     closing: Option<End>,
     stopping: bool,
+    /// Monotonic ms when the stop no longer waits for the peer.
+    stop_by: Option<u64>,
     /// Monotonic ms of the last byte received or sent.
     active_at: u64,
     max_idle_ms: Option<u64>,
@@ -85,6 +90,7 @@ impl<'a> Connection<'a> {
             read_closed: false,
             closing: None,
             stopping: false,
+            stop_by: None,
             active_at: now,
             max_idle_ms: rooms.config.network.max_idle_ms,
             timer: Box::pin(tokio::time::sleep_until(rooms.clock.instant(u64::MAX))),
@@ -100,6 +106,7 @@ impl<'a> Connection<'a> {
             if !stop_seen && stop.as_mut().poll(cx).is_ready() {
                 stop_seen = true;
                 self.stopping = true;
+                self.stop_by = Some(self.rooms.clock.now().mono_ms.saturating_add(STOP_WITHIN_MS));
             }
             self.poll(cx)
         })
@@ -257,6 +264,9 @@ impl<'a> Connection<'a> {
 
     /// Did it take too long?
     fn overdue(&self, now_ms: u64) -> Option<End> {
+        if self.stop_by.is_some_and(|by| by <= now_ms) {
+            return Some(End::Stopping);
+        }
         if self.inbox.is_too_slow(now_ms) {
             return Some(End::TooSlow);
         }
@@ -275,7 +285,7 @@ impl<'a> Connection<'a> {
         let idle = idle.map(|max| self.active_at.saturating_add(max));
         // Others may begin to wait for memory later: look again and again.
         let slow = self.inbox.next_check(now_ms);
-        let Some(next) = [ticket, idle, slow].into_iter().flatten().min() else { return true };
+        let Some(next) = [ticket, idle, slow, self.stop_by].into_iter().flatten().min() else { return true };
         // A timer that fires early costs a look; moving it at each request would cost more.
         if next < self.timer_at || self.timer.is_elapsed() {
             self.timer_at = next;

@@ -105,3 +105,22 @@ async fn a_stop_answers_those_who_wait() {
     assert_eq!(response.responses[0].partitions[0].error_code, 0);
     assert_eq!(client.receive_frame().await, None);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_peer_that_does_not_read_does_not_hold_up_a_stop() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let broker = support::start(dir.path(), &[]);
+    let mut client = broker.connect().await;
+    let topic = support::create_topic(&mut client, "unread", 1).await;
+    let batch = support::batch(1000, &[&vec![b'x'; 900_000]]);
+    for _ in 0..10 {
+        client.ask(13, &support::produce_request(topic, 0, batch.clone())).await;
+    }
+    // More than any socket's buffers hold.
+    for _ in 0..4 {
+        client.send(17, &support::fetch_request(topic, 0, 0)).await;
+    }
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    let stopped = tokio::time::timeout(Duration::from_secs(20), broker.stop()).await;
+    assert!(stopped.is_ok(), "the broker waits for somebody who does not come");
+}
