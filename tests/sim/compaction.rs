@@ -41,7 +41,7 @@ async fn a_topic_is_compacted_while_it_is_used_and_stays_so() {
         [("cleanup.policy", "compact"), ("segment.ms", "1000"), ("min.cleanable.dirty.ratio", "0.1")]
     {
         let (name, value) = (name.to_owned(), Some(value.to_owned()));
-        request.topics[0].configs.push(CreatableTopicConfig { name, value, ..Default::default() });
+        request.topics[0].configs.push(CreatableTopicConfig { name, value });
     }
     let response = client.ask(7, &request).await;
     assert_eq!(response.topics[0].error_code, 0, "{response:?}");

@@ -1,5 +1,6 @@
 //! A broker in this process and a client that speaks raw frames, over real sockets or simulated ones.
 #![allow(dead_code, reason = "each suite uses a part of it")]
+#![allow(clippy::expect_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 use std::io::IoSlice;
 use std::net::SocketAddr;
