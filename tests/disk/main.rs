@@ -53,7 +53,7 @@ fn two_dirs(first: &Path, second: &Path) -> Running {
 
 /// Error code and partitions of each log directory.
 async fn log_dirs(client: &mut Client) -> Vec<(String, i16, Vec<i32>)> {
-    let request = DescribeLogDirsRequest { topics: None, ..Default::default() };
+    let request = DescribeLogDirsRequest { topics: None };
     let response = client.ask(4, &request).await;
     let mut dirs: Vec<_> = response
         .results
