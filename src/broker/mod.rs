@@ -26,7 +26,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::controller::image::Endpoint;
 use crate::controller::{self, Controller, ControllerError, Node, Opening};
-use crate::coordinator::{GroupSettings, Groups};
+use crate::coordinator::{GroupSettings, Groups, Markers, TransactionSettings, Transactions};
 use crate::disk::Disk;
 use crate::handlers::{FetchSessions, Rooms};
 use crate::ids::Uuid;
@@ -115,8 +115,21 @@ impl Broker {
         let groups =
             Groups::new(group_settings(&config), doors.clock.clone(), doors.rng.clone(), doors.spawner);
         let (chosen, chosen_dirs) = mpsc::unbounded_channel();
-        let follower =
-            Follower::new(partitions.clone(), groups.clone(), doors.clock.clone(), metadata_failures, chosen);
+        let markers = Markers::new(partitions.clone(), groups.clone(), doors.clock.clone());
+        let transactions = Transactions::new(
+            transaction_settings(&config),
+            markers.clone(),
+            doors.clock.clone(),
+            doors.spawner,
+        );
+        let follower = Follower::new(
+            partitions.clone(),
+            groups.clone(),
+            transactions.clone(),
+            doors.clock.clone(),
+            metadata_failures,
+            chosen,
+        );
         controller.subscribe(follower);
         let slots = usize::try_from(config.replication.fetch_session_slots).unwrap_or(usize::MAX);
         let rooms = Arc::new(Rooms {
@@ -126,6 +139,8 @@ impl Broker {
             controller,
             partitions,
             groups: groups.clone(),
+            transactions,
+            markers,
             fetch_sessions: FetchSessions::new(slots, doors.rng.clone()),
             config,
         });
@@ -182,6 +197,7 @@ impl Broker {
                 error!(%error, "a task had failed");
             }
         }
+        self.rooms.transactions.stop();
         self.groups.stop();
         let rooms = self.rooms.clone();
         let closing = self.rooms.spawner.blocking(move || {
@@ -285,6 +301,18 @@ fn group_settings(config: &Config) -> GroupSettings {
             .unwrap_or_default(),
         codec: Codec::from_id(i16::from(offsets.compression_codec)).unwrap_or(Codec::None),
         offsets_partitions: offsets.num_partitions,
+    }
+}
+
+fn transaction_settings(config: &Config) -> TransactionSettings {
+    let settings = &config.transactions;
+    TransactionSettings {
+        max_timeout_ms: settings.max_timeout_ms,
+        id_expiration_ms: i64::from(settings.transactional_id_expiration_ms),
+        expiry_check_ms: settings.remove_expired_interval_ms,
+        max_batch_bytes: usize::try_from(config.topic_defaults.config().max_message_bytes)
+            .unwrap_or_default(),
+        partitions: settings.num_partitions,
     }
 }
 

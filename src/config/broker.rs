@@ -263,8 +263,6 @@ pub struct Transactions {
     pub max_timeout_ms: i32,
     /// `transactional.id.expiration.ms`.
     pub transactional_id_expiration_ms: i32,
-    /// `transaction.abort.timed.out.transaction.cleanup.interval.ms`.
-    pub abort_timed_out_interval_ms: u64,
     /// `transaction.remove.expired.transaction.cleanup.interval.ms`.
     pub remove_expired_interval_ms: u64,
     /// `transaction.partition.verification.enable`.

@@ -244,8 +244,6 @@ fn transactions(values: &Values) -> Result<Transactions, Problem> {
         segment_bytes: values.number("transaction.state.log.segment.bytes")?,
         max_timeout_ms: values.number("transaction.max.timeout.ms")?,
         transactional_id_expiration_ms: values.number("transactional.id.expiration.ms")?,
-        abort_timed_out_interval_ms: values
-            .millis("transaction.abort.timed.out.transaction.cleanup.interval.ms")?,
         remove_expired_interval_ms: values
             .millis("transaction.remove.expired.transaction.cleanup.interval.ms")?,
         partition_verification: values.flag("transaction.partition.verification.enable")?,

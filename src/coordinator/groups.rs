@@ -6,10 +6,11 @@ use crate::clock::Clock;
 use crate::ids::TopicName;
 use crate::rng::Rng;
 use crate::spawn::Spawner;
+use crate::storage::ProducerMark;
 
 use super::group::{Event, GroupError, GroupMachine, GroupSettings, Request, Response};
-use super::log::ShardLog;
-use super::router::Router;
+use super::log::{LogFault, Marker, ShardLog};
+use super::router::{Performer, Router};
 use super::shard::{Answer, Unavailable};
 
 /// The topic of groups and committed offsets.
@@ -33,7 +34,8 @@ impl Groups {
     /// No shards yet. Must be called inside the runtime.
     pub fn new(settings: GroupSettings, clock: Clock, rng: Rng, spawner: Spawner) -> Groups {
         let partitions = settings.offsets_partitions;
-        Groups { router: Router::new(OFFSETS_TOPIC, partitions, settings, clock, spawner), rng }
+        let no_work: Performer<GroupMachine> = Box::new(|_, _, effect| match effect {});
+        Groups { router: Router::new(OFFSETS_TOPIC, partitions, settings, clock, spawner, no_work), rng }
     }
 
     /// How many partitions the topic has, once it exists.
@@ -70,6 +72,27 @@ impl Groups {
         self.router.ask(partition, |reply| Event::Ask(reply, request))
     }
 
+    /// Commits offsets in a transaction; see [`Router::ask_in_transaction`].
+    pub fn ask_in_transaction(
+        &self,
+        producer: (i64, i16),
+        known: ProducerMark,
+        request: Request,
+    ) -> Answer<Response> {
+        let partition = self.router.partition_of(request.group());
+        self.router.ask_in_transaction(partition, producer, known, |reply| Event::Ask(reply, request))
+    }
+
+    /// What the log of a partition knows of a producer.
+    pub fn producer(&self, partition: i32, id: i64) -> Result<ProducerMark, Unavailable> {
+        self.router.producer(partition, id)
+    }
+
+    /// Ends a transaction in a partition: its offsets count, or are forgotten.
+    pub fn marker(&self, partition: i32, marker: Marker) -> Result<Result<(), LogFault>, Unavailable> {
+        self.router.marker(partition, marker)
+    }
+
     /// Asks every shard of this broker (ListGroups).
     pub fn ask_all(&self, request: &Request) -> Vec<Answer<Response>> {
         self.router.ask_all(|reply| Event::Ask(reply, request.clone()))
@@ -87,6 +110,8 @@ impl From<Unavailable> for GroupError {
             Unavailable::NotHere => GroupError::NotCoordinator,
             Unavailable::Loading => GroupError::Loading,
             Unavailable::Lost => GroupError::NotAvailable,
+            Unavailable::ProducerFenced => GroupError::ProducerFenced,
+            Unavailable::TransactionEnded => GroupError::TransactionEnded,
         }
     }
 }

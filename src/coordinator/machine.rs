@@ -77,14 +77,22 @@ pub struct Output<M: Machine> {
     pub replies: Vec<(ReplyId, M::Response)>,
     /// Timers to arm or cancel, in this order.
     pub timers: Vec<TimerChange<M::TimerKey>>,
-    /// Work to start once the records are appended.
+    /// Work to start once the records are committed.
     pub effects: Vec<M::Effect>,
+    /// The records belong to an open transaction: id and epoch of its producer.
+    pub producer: Option<(i64, i16)>,
 }
 
 impl<M: Machine> Output<M> {
     /// Nothing decided.
     pub fn new() -> Output<M> {
-        Output { records: Vec::new(), replies: Vec::new(), timers: Vec::new(), effects: Vec::new() }
+        Output {
+            records: Vec::new(),
+            replies: Vec::new(),
+            timers: Vec::new(),
+            effects: Vec::new(),
+            producer: None,
+        }
     }
 
     /// One more record for the batch.
@@ -113,6 +121,7 @@ impl<M: Machine> Output<M> {
         self.replies.clear();
         self.timers.clear();
         self.effects.clear();
+        self.producer = None;
     }
 }
 

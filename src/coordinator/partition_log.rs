@@ -2,51 +2,78 @@
 
 use std::sync::Arc;
 
-use barnabas_protocol::batch::{Caps, Origin, RawBatch, Rules, Scratch, TimestampRule};
+use barnabas_protocol::batch::{Caps, EndTxnMarker, Origin, RawBatch, Rules, Scratch, TimestampRule};
 use bytes::Bytes;
 
-use super::log::{LogFault, ShardLog, Waiting};
-use crate::clock::Clock;
+use super::log::{LogFault, Marker, ShardLog, Waiting};
+use crate::clock::{Clock, Now};
 use crate::partition::{Isolation, Partition, PartitionError, Read, Waiter};
+use crate::storage::{AppendError, Appended, ProducerMark};
 
 /// See the module.
 pub struct PartitionLog {
     partition: Arc<Partition>,
     clock: Clock,
+    leader_epoch: i32,
 }
 
 impl PartitionLog {
-    /// The log that the partition is.
-    pub fn new(partition: Arc<Partition>, clock: Clock) -> PartitionLog {
-        PartitionLog { partition, clock }
+    /// The log that the partition is, as long as this broker leads it in this epoch.
+    pub fn new(partition: Arc<Partition>, leader_epoch: i32, clock: Clock) -> PartitionLog {
+        PartitionLog { partition, clock, leader_epoch }
     }
 }
 
 fn fault(error: &PartitionError) -> LogFault {
     match error {
         PartitionError::NotLeader => LogFault::NotLeader,
+        PartitionError::Append(AppendError::InvalidProducerEpoch { .. }) => LogFault::ProducerFenced,
+        PartitionError::Append(AppendError::CoordinatorFenced { .. }) => LogFault::CoordinatorFenced,
         other => LogFault::Failed(other.to_string()),
     }
 }
 
+/// Appends a batch of the broker's own, whose times are its own; its writer keeps within the largest batch itself.
+fn append_built(partition: &Partition, mut batch: Vec<u8>, now: Now) -> Result<Appended, LogFault> {
+    let rules = Rules {
+        origin: Origin::Coordinator,
+        max_bytes: usize::MAX,
+        compacted: true,
+        timestamps: TimestampRule::Create { before_max_ms: i64::MAX, after_max_ms: i64::MAX },
+        now_ms: now.wall_ms,
+        caps: Caps::default(),
+    };
+    let checked =
+        RawBatch::sole(&mut batch, true).and_then(|raw| raw.validate(&rules, &mut Scratch::default()));
+    let batch = checked.map_err(|error| LogFault::Failed(error.to_string()))?;
+    partition.append(batch, Origin::Coordinator, now).map_err(|error| fault(&error))
+}
+
+/// Appends the end of a transaction.
+pub(super) fn append_marker(partition: &Partition, marker: Marker, now: Now) -> Result<Appended, LogFault> {
+    let end = EndTxnMarker { commit: marker.commit, coordinator_epoch: marker.coordinator_epoch };
+    let batch = end
+        .batch(now.wall_ms, marker.producer_id, marker.producer_epoch)
+        .map_err(|error| LogFault::Failed(error.to_string()))?;
+    append_built(partition, batch, now)
+}
+
 impl ShardLog for PartitionLog {
-    fn append(&self, mut batch: Vec<u8>) -> Result<i64, LogFault> {
-        let now = self.clock.now();
-        // The coordinator keeps within the largest batch itself; times are its own.
-        let rules = Rules {
-            origin: Origin::Coordinator,
-            max_bytes: usize::MAX,
-            compacted: true,
-            timestamps: TimestampRule::Create { before_max_ms: i64::MAX, after_max_ms: i64::MAX },
-            now_ms: now.wall_ms,
-            caps: Caps::default(),
-        };
-        let checked =
-            RawBatch::sole(&mut batch, true).and_then(|raw| raw.validate(&rules, &mut Scratch::default()));
-        let batch = checked.map_err(|error| LogFault::Failed(error.to_string()))?;
-        let appended =
-            self.partition.append(batch, Origin::Coordinator, now).map_err(|error| fault(&error))?;
+    fn append(&self, batch: Vec<u8>) -> Result<i64, LogFault> {
+        let appended = append_built(&self.partition, batch, self.clock.now())?;
         Ok(appended.last_offset)
+    }
+
+    fn append_marker(&self, marker: Marker) -> Result<i64, LogFault> {
+        append_marker(&self.partition, marker, self.clock.now()).map(|appended| appended.last_offset)
+    }
+
+    fn producer(&self, id: i64) -> ProducerMark {
+        self.partition.producer(id)
+    }
+
+    fn leader_epoch(&self) -> i32 {
+        self.leader_epoch
     }
 
     fn committed(&self) -> i64 {

@@ -20,13 +20,18 @@ pub trait Stored: Machine {
     fn marker(producer: i64, commit: bool) -> Option<Self::Record>;
 }
 
-/// One batch of records, in Kafka's form: no producer, but base sequence 0.
+/// One batch of records, in Kafka's form: base sequence 0, also without a producer.
 pub fn encode_batch<M: Stored>(
     records: &[M::Record],
+    producer: Option<(i64, i16)>,
     view: &M::View,
     wall_ms: i64,
 ) -> Result<Vec<u8>, BuildError> {
-    let mut batch = BatchBuilder::new().producer(-1, -1, 0).codec(M::codec(view), None);
+    let (id, epoch) = producer.unwrap_or((-1, -1));
+    let mut batch = BatchBuilder::new().producer(id, epoch, 0).codec(M::codec(view), None);
+    if producer.is_some() {
+        batch = batch.transactional();
+    }
     let (mut key, mut value) = (Vec::new(), Vec::new());
     for record in records {
         key.clear();

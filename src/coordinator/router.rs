@@ -10,12 +10,16 @@ use tracing::{error, info};
 
 use crate::clock::Clock;
 use crate::spawn::Spawner;
+use crate::storage::ProducerMark;
 
 use super::group::java_hash::partition_of;
-use super::log::{LogFault, ShardLog};
-use super::machine::ReplyId;
+use super::log::{LogFault, Marker, ShardLog};
+use super::machine::{Machine, ReplyId};
 use super::records::{Stored, replay};
 use super::shard::{Answer, Shard, Unavailable};
+
+/// Does the work that a machine of a partition asked for; what comes of it returns as an event.
+pub type Performer<M> = Box<dyn Fn(&Arc<Router<M>>, i32, <M as Machine>::Effect) + Send + Sync>;
 
 /// The shards of one internal topic that this broker runs.
 pub struct Router<M: Stored> {
@@ -27,6 +31,7 @@ pub struct Router<M: Stored> {
     partitions: AtomicI32,
     slots: RwLock<BTreeMap<i32, Arc<Slot<M>>>>,
     alarm: Arc<Alarm>,
+    perform: Performer<M>,
 }
 
 struct Slot<M: Stored> {
@@ -61,6 +66,7 @@ impl<M: Stored> Router<M> {
         view: M::View,
         clock: Clock,
         spawner: Spawner,
+        perform: Performer<M>,
     ) -> Arc<Router<M>> {
         let alarm = Arc::new(Alarm { until_ms: AtomicU64::new(NEVER), earlier: Notify::new() });
         let router = Arc::new(Router {
@@ -71,6 +77,7 @@ impl<M: Stored> Router<M> {
             partitions: AtomicI32::new(partitions),
             slots: RwLock::default(),
             alarm: alarm.clone(),
+            perform,
         });
         spawner.spawn(fire_timers(Arc::downgrade(&router), alarm, clock));
         router
@@ -144,7 +151,9 @@ impl<M: Stored> Router<M> {
                     if records > 0 {
                         info!(topic = router.topic, partition = slot.partition, records, took_ms, "shard loaded");
                     }
-                    router.settled(&slot, &mut state);
+                    let due = router.settled(&slot, &mut state);
+                    drop(state);
+                    router.perform(&slot, due);
                 }
                 Err(fault) => {
                     error!(topic = router.topic, partition = slot.partition, %fault, "shard cannot be loaded");
@@ -183,6 +192,60 @@ impl<M: Stored> Router<M> {
         }
     }
 
+    /// Tells the shard of a partition.
+    pub fn tell(self: &Arc<Self>, partition: i32, event: M::Event) -> Result<(), Unavailable> {
+        let slot = self.slots.read().get(&partition).cloned().ok_or(Unavailable::NotHere)?;
+        let now = self.clock.now();
+        self.with(&slot, |shard, view| shard.tell(view, now, event))
+    }
+
+    /// Writes the end of a transaction into a partition, through its shard, and takes it into the truth.
+    pub fn marker(
+        self: &Arc<Self>,
+        partition: i32,
+        marker: Marker,
+    ) -> Result<Result<(), LogFault>, Unavailable> {
+        let slot = self.slots.read().get(&partition).cloned().ok_or(Unavailable::NotHere)?;
+        self.with(&slot, |shard, _| shard.marker(marker))
+    }
+
+    /// What the log of a partition knows of a producer.
+    pub fn producer(&self, partition: i32, id: i64) -> Result<ProducerMark, Unavailable> {
+        let slot = self.slots.read().get(&partition).cloned().ok_or(Unavailable::NotHere)?;
+        Ok(slot.log.producer(id))
+    }
+
+    /// The epoch in which this broker leads a partition.
+    pub fn leader_epoch(&self, partition: i32) -> Option<i32> {
+        self.slots.read().get(&partition).map(|slot| slot.log.leader_epoch())
+    }
+
+    /// Asks the shard of a partition on behalf of a transaction. `known` is what the log knew of the producer when
+    /// its transaction was found open: if it has ended since, nothing happens.
+    pub fn ask_in_transaction(
+        self: &Arc<Self>,
+        partition: i32,
+        producer: (i64, i16),
+        known: ProducerMark,
+        event: impl FnOnce(ReplyId) -> M::Event,
+    ) -> Answer<M::Response> {
+        let slot = self.slots.read().get(&partition).cloned();
+        let Some(slot) = slot else { return Answer::Ready(Err(Unavailable::NotHere)) };
+        let now = self.clock.now();
+        let asked = self.with(&slot, |shard, view| {
+            let (id, epoch) = producer;
+            let there = shard.log().producer(id);
+            if epoch < there.epoch {
+                return Ok(Answer::Ready(Err(Unavailable::ProducerFenced)));
+            }
+            if there.last_marker != known.last_marker {
+                return Ok(Answer::Ready(Err(Unavailable::TransactionEnded)));
+            }
+            shard.ask(view, now, event)
+        });
+        asked.unwrap_or_else(|unavailable| Answer::Ready(Err(unavailable)))
+    }
+
     fn ask_slot(
         self: &Arc<Self>,
         slot: &Arc<Slot<M>>,
@@ -207,7 +270,9 @@ impl<M: Stored> Router<M> {
             State::Active(mut shard) => match run(&mut shard, &self.view) {
                 Ok(result) => {
                     *state = State::Active(shard);
-                    self.settled(slot, &mut state);
+                    let due = self.settled(slot, &mut state);
+                    drop(state);
+                    self.perform(slot, due);
                     Ok(result)
                 }
                 Err(fault) => {
@@ -227,9 +292,16 @@ impl<M: Stored> Router<M> {
         }
     }
 
-    /// After each step: sees to the next timer, and to answers that wait for replicas.
-    fn settled(self: &Arc<Self>, slot: &Arc<Slot<M>>, state: &mut State<M>) {
-        let State::Active(shard) = state else { return };
+    /// Outside of the shard's lock.
+    fn perform(self: &Arc<Self>, slot: &Slot<M>, due: Vec<M::Effect>) {
+        for effect in due {
+            (self.perform)(self, slot.partition, effect);
+        }
+    }
+
+    /// After each step: sees to the next timer, and to answers that wait for replicas. Gives the work that is due.
+    fn settled(self: &Arc<Self>, slot: &Arc<Slot<M>>, state: &mut State<M>) -> Vec<M::Effect> {
+        let State::Active(shard) = state else { return Vec::new() };
         let due_ms = shard.next_ms().unwrap_or(NEVER);
         slot.due_ms.store(due_ms, Ordering::Release);
         if due_ms < self.alarm.until_ms.load(Ordering::Acquire) {
@@ -246,6 +318,7 @@ impl<M: Stored> Router<M> {
                 });
             });
         }
+        shard.take_effects()
     }
 
     fn fire_due(self: &Arc<Self>, now_ms: u64) -> u64 {

@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 
 use crate::clock::Now;
 
-use super::log::{LogFault, ShardLog};
+use super::log::{LogFault, Marker, ShardLog};
 use super::machine::{Output, ReplyId};
 use super::records::{Stored, encode_batch};
 use super::timers::Timers;
@@ -22,6 +22,12 @@ pub enum Unavailable {
     /// Its log is being read.
     #[error("the coordinator is loading")]
     Loading,
+    /// A newer incarnation of the producer has written: nothing was changed.
+    #[error("an older epoch of the producer")]
+    ProducerFenced,
+    /// The transaction ended before its records came: nothing was changed.
+    #[error("the transaction has ended")]
+    TransactionEnded,
     /// The answer was lost: the log did not take the records, or the broker stops.
     #[error("the coordinator is not available")]
     Lost,
@@ -59,6 +65,10 @@ pub struct Shard<M: Stored> {
     waiting: HashMap<ReplyId, oneshot::Sender<Reply<M::Response>>>,
     /// Answers that speak of records which are not committed yet, by the offset they wait for.
     parked: VecDeque<(i64, ReplyId, M::Response)>,
+    /// Work whose records are not committed yet, by the offset it waits for.
+    parked_effects: VecDeque<(i64, M::Effect)>,
+    /// Work that can start.
+    due: Vec<M::Effect>,
     /// Somebody watches for this offset to be committed.
     watched: Option<i64>,
     last_offset: i64,
@@ -84,6 +94,8 @@ impl<M: Stored> Shard<M> {
             out,
             waiting: HashMap::new(),
             parked: VecDeque::new(),
+            parked_effects: VecDeque::new(),
+            due: Vec::new(),
             watched: None,
             last_reply: 0,
         };
@@ -130,9 +142,11 @@ impl<M: Stored> Shard<M> {
 
     /// The offset that the first parked answer waits for, if nobody watches for that yet.
     pub fn unwatched(&mut self) -> Option<i64> {
-        let (offset, ..) = self.parked.front()?;
-        let watch = self.watched.is_none_or(|watched| watched < *offset);
-        watch.then(|| *self.watched.insert(*offset))
+        let reply = self.parked.front().map(|(offset, ..)| *offset);
+        let effect = self.parked_effects.front().map(|(offset, _)| *offset);
+        let offset = reply.into_iter().chain(effect).min()?;
+        let watch = self.watched.is_none_or(|watched| watched < offset);
+        watch.then(|| *self.watched.insert(offset))
     }
 
     /// Its log.
@@ -140,9 +154,32 @@ impl<M: Stored> Shard<M> {
         &self.log
     }
 
-    /// Sends the answers whose offset is committed by now.
+    /// Work that can start now.
+    pub fn take_effects(&mut self) -> Vec<M::Effect> {
+        std::mem::take(&mut self.due)
+    }
+
+    /// Appends a transaction's end and takes it into the truth. Refused markers change nothing.
+    pub fn marker(&mut self, marker: Marker) -> Result<Result<(), LogFault>, LogFault> {
+        match self.log.append_marker(marker) {
+            Ok(offset) => self.last_offset = offset,
+            Err(refused @ (LogFault::ProducerFenced | LogFault::CoordinatorFenced)) => {
+                return Ok(Err(refused));
+            }
+            Err(fault) => return Err(fault),
+        }
+        if let Some(record) = M::marker(marker.producer_id, marker.commit) {
+            M::apply(&mut self.hard, record);
+        }
+        Ok(Ok(()))
+    }
+
+    /// Sends the answers whose offset is committed by now, and lets work begin that waited for it.
     pub fn release(&mut self) {
         let committed = self.log.committed();
+        while self.parked_effects.front().is_some_and(|(offset, _)| *offset < committed) {
+            self.due.extend(self.parked_effects.pop_front().map(|(_, effect)| effect));
+        }
         while self.parked.front().is_some_and(|(offset, ..)| *offset < committed) {
             if let Some((_, to, response)) = self.parked.pop_front() {
                 self.send(to, response);
@@ -159,7 +196,7 @@ impl<M: Stored> Shard<M> {
         asked: Option<ReplyId>,
     ) -> Result<Option<M::Response>, LogFault> {
         if !self.out.records.is_empty() {
-            let batch = encode_batch::<M>(&self.out.records, view, now.wall_ms)
+            let batch = encode_batch::<M>(&self.out.records, self.out.producer, view, now.wall_ms)
                 .map_err(|error| LogFault::Failed(error.to_string()))?;
             self.last_offset = self.log.append(batch)?;
             for record in self.out.records.drain(..) {
@@ -170,8 +207,16 @@ impl<M: Stored> Shard<M> {
             self.timers.change(change);
         }
         let mut mine = None;
+        let quiet = self.out.replies.is_empty() && self.out.effects.is_empty();
+        let committed = !quiet && self.parked.is_empty() && self.log.committed() > self.last_offset;
+        for effect in self.out.effects.drain(..) {
+            if committed {
+                self.due.push(effect);
+            } else {
+                self.parked_effects.push_back((self.last_offset, effect));
+            }
+        }
         if !self.out.replies.is_empty() {
-            let committed = self.parked.is_empty() && self.log.committed() > self.last_offset;
             let mut replies = std::mem::take(&mut self.out.replies);
             for (to, response) in replies.drain(..) {
                 if !committed {

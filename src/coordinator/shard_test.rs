@@ -12,11 +12,12 @@ use crate::coordinator::group::event::{
     Commit, CommitPartition, CommitTopic, Fetch, Heartbeat, Join, Leave, List,
 };
 use crate::coordinator::group::{GroupError, GroupSettings, Request, Response};
-use crate::coordinator::log::{LogFault, ShardLog, Waiting};
+use crate::coordinator::log::{LogFault, Marker, ShardLog, Waiting};
 use crate::coordinator::{Groups, Unavailable};
 use crate::ids::Uuid;
 use crate::rng::Rng;
 use crate::spawn::Spawner;
+use crate::storage::ProducerMark;
 
 /// A partition in memory, whose replicas may lag and whose disk may fail.
 #[derive(Default)]
@@ -63,6 +64,18 @@ impl ShardLog for MemoryLog {
         state.batches.push((base, batch));
         state.end += count;
         Ok(state.end - 1)
+    }
+
+    fn append_marker(&self, _: Marker) -> Result<i64, LogFault> {
+        self.append(vec![0; 61])
+    }
+
+    fn producer(&self, _: i64) -> ProducerMark {
+        ProducerMark::NONE
+    }
+
+    fn leader_epoch(&self) -> i32 {
+        0
     }
 
     fn committed(&self) -> i64 {
@@ -117,6 +130,7 @@ fn commit_of(group: &str, offset: i64) -> Request {
         generation: -1,
         retention_ms: None,
         names_unknown_group: true,
+        producer: None,
         topics: vec![CommitTopic {
             topic: "t".into(),
             id: Uuid::ZERO,

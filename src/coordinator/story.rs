@@ -10,7 +10,16 @@ use super::machine::{Output, ReplyId};
 use super::records::Stored;
 use super::timers::Timers;
 
+/// A record's key and value.
 type Bytes2 = (Vec<u8>, Option<Vec<u8>>);
+
+/// The producer whose open transaction a record belongs to, or a marker in its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Within {
+    Nothing,
+    Transaction(i64),
+    Marker(i64, bool),
+}
 
 /// A machine without a broker around it.
 pub struct Story<M: Stored>
@@ -25,8 +34,12 @@ where
     pub view: M::View,
     /// The time; moved by [`Story::sleep`].
     pub now: Now,
-    /// What was written, as keys and values.
+    /// What was written, as keys and values; markers have empty ones.
     pub log: Vec<Bytes2>,
+    /// What the machine wants done.
+    pub effects: Vec<M::Effect>,
+    /// By position in the log; what is beyond is plain.
+    within: Vec<Within>,
     timers: Timers<M::TimerKey>,
     replies: BTreeMap<ReplyId, M::Response>,
     asked: u64,
@@ -44,6 +57,8 @@ where
             view,
             now: Now { wall_ms: 1_800_000_000_000, mono_ms: 1_000 },
             log: Vec::new(),
+            effects: Vec::new(),
+            within: Vec::new(),
             timers: Timers::default(),
             replies: BTreeMap::new(),
             asked: 0,
@@ -68,18 +83,32 @@ where
     }
 
     fn settle(&mut self, out: Output<M>) {
+        let within = out.producer.map_or(Within::Nothing, |(id, _)| Within::Transaction(id));
         for record in out.records {
+            self.within.resize(self.log.len(), Within::Nothing);
+            self.within.push(within);
             let (mut key, mut value) = (Vec::new(), Vec::new());
             let has_value = M::encode(&record, &mut key, &mut value);
             self.log.push((key, has_value.then_some(value)));
             M::apply(&mut self.hard, record);
         }
+        self.effects.extend(out.effects);
         for change in out.timers {
             self.timers.change(change);
         }
         for (to, response) in out.replies {
             assert!(to.0 <= self.asked, "an answer to nobody");
             assert!(self.replies.insert(to, response).is_none(), "answered twice: {to:?}");
+        }
+    }
+
+    /// A transaction ends in the log of this machine.
+    pub fn marker(&mut self, producer: i64, commit: bool) {
+        self.within.resize(self.log.len(), Within::Nothing);
+        self.within.push(Within::Marker(producer, commit));
+        self.log.push((Vec::new(), None));
+        if let Some(record) = M::marker(producer, commit) {
+            M::apply(&mut self.hard, record);
         }
     }
 
@@ -125,6 +154,8 @@ where
 
     fn load(&mut self) {
         self.timers = Timers::default();
+        // What was under way is lost with the broker.
+        self.effects.clear();
         let mut out = Output::new();
         self.soft = M::loaded(&self.hard, &self.view, self.now, &mut out);
         self.settle(out);
@@ -132,9 +163,15 @@ where
 
     fn replayed(&self) -> M::Hard {
         let mut hard = M::Hard::default();
-        for (key, value) in &self.log {
-            let record = M::decode(key, value.as_deref(), None).expect("a record of our own");
-            M::apply(&mut hard, record);
+        for (at, (key, value)) in self.log.iter().enumerate() {
+            let within = self.within.get(at).copied().unwrap_or(Within::Nothing);
+            let record = match within {
+                Within::Marker(producer, commit) => M::marker(producer, commit),
+                Within::Transaction(id) => M::decode(key, value.as_deref(), Some(id)).ok(),
+                Within::Nothing => M::decode(key, value.as_deref(), None).ok(),
+            };
+            assert!(record.is_some() || matches!(within, Within::Marker(..)), "a record of our own");
+            record.into_iter().for_each(|record| M::apply(&mut hard, record));
         }
         hard
     }

@@ -27,6 +27,7 @@ fn append(error: &AppendError) -> ErrorCode {
         AppendError::OutOfOrderSequence { .. } => ErrorCode::OutOfOrderSequenceNumber,
         AppendError::InvalidProducerEpoch { .. } => ErrorCode::InvalidProducerEpoch,
         AppendError::CoordinatorFenced { .. } => ErrorCode::TransactionCoordinatorFenced,
+        AppendError::InvalidTxnState { .. } => ErrorCode::InvalidTxnState,
         AppendError::LargerThanSegment { .. } => ErrorCode::RecordListTooLarge,
         AppendError::Storage(_) => ErrorCode::KafkaStorageError,
     }

@@ -1,15 +1,11 @@
 //! What the handlers of groups share: error codes, and answers that come now or later.
 
-use std::future::Future;
 use std::net::IpAddr;
-use std::pin::Pin;
-use std::task::{Context, Poll};
 
 use barnabas_protocol::ErrorCode;
-use tokio::sync::oneshot;
 
-use super::{Answer, Ctx, Operation, Out, Outcome, Resource, Ticket, when};
-use crate::coordinator::{Answer as Asked, GroupError, Reply, Response, Unavailable};
+use super::{Answer, Ctx, Operation, Out, Resource, after_all, when};
+use crate::coordinator::{Answer as Asked, GroupError, Reply, Response};
 
 /// What a shard said, or why it did not.
 pub type Said = Result<Response, GroupError>;
@@ -34,6 +30,8 @@ pub fn code(error: GroupError) -> ErrorCode {
         GroupError::SubscribedToTopic => ErrorCode::GroupSubscribedToTopic,
         GroupError::MetadataTooLarge => ErrorCode::OffsetMetadataTooLarge,
         GroupError::UnstableOffset => ErrorCode::UnstableOffsetCommit,
+        GroupError::ProducerFenced => ErrorCode::InvalidProducerEpoch,
+        GroupError::TransactionEnded => ErrorCode::InvalidTxnState,
         GroupError::RecordsTooLarge => ErrorCode::UnknownServerError,
     }
 }
@@ -66,60 +64,9 @@ pub fn then_all<F>(asked: Vec<Asked<Response>>, ctx: &Ctx<'_>, out: &mut Out, go
 where
     F: FnOnce(Vec<Said>, &Ctx<'_>, &mut Out) -> Answer + Send + 'static,
 {
-    let parts: Vec<Part> = asked.into_iter().map(Part::from).collect();
-    let all = Box::new(All { parts, go_on });
-    if all.parts.iter().all(|part| matches!(part, Part::Here(_))) {
-        return all.finish(ctx, out);
-    }
-    Ok(Outcome::Parked(all))
-}
-
-enum Part {
-    Here(Said),
-    Coming(oneshot::Receiver<Reply<Response>>),
-}
-
-impl From<Asked<Response>> for Part {
-    fn from(asked: Asked<Response>) -> Part {
-        match asked {
-            Asked::Ready(reply) => Part::Here(reply.map_err(GroupError::from)),
-            Asked::Pending(receiver) => Part::Coming(receiver),
-        }
-    }
-}
-
-struct All<F> {
-    parts: Vec<Part>,
-    go_on: F,
-}
-
-impl<F> Ticket for All<F>
-where
-    F: FnOnce(Vec<Said>, &Ctx<'_>, &mut Out) -> Answer + Send,
-{
-    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        for part in &mut self.parts {
-            if let Part::Coming(receiver) = part {
-                match Pin::new(receiver).poll(cx) {
-                    Poll::Pending => return Poll::Pending,
-                    Poll::Ready(reply) => {
-                        let reply = reply.unwrap_or(Err(Unavailable::Lost));
-                        *part = Part::Here(reply.map_err(GroupError::from));
-                    }
-                }
-            }
-        }
-        Poll::Ready(())
-    }
-
-    fn finish(self: Box<Self>, ctx: &Ctx<'_>, out: &mut Out) -> Answer {
-        let said = self.parts.into_iter().map(|part| match part {
-            Part::Here(said) => said,
-            // The broker stops before everybody has answered.
-            Part::Coming(_) => Err(GroupError::NotAvailable),
-        });
-        (self.go_on)(said.collect(), ctx, out)
-    }
+    after_all(asked, ctx, out, |replies, ctx, out| {
+        go_on(replies.into_iter().map(|reply| reply.map_err(GroupError::from)).collect(), ctx, out)
+    })
 }
 
 /// An address as Java prints it: `/127.0.0.1`, and IPv6 without abbreviations.

@@ -1,7 +1,9 @@
 //! The shape of a handler: two plain functions, one that starts a request and one that finishes it.
 
 use std::borrow::Cow;
+use std::future::Future;
 use std::net::IpAddr;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
@@ -13,6 +15,7 @@ use tokio::sync::oneshot;
 
 use super::{Out, Rooms};
 use crate::clock::Now;
+use crate::coordinator::{Answer as Asked, Reply, Unavailable};
 
 /// What is known of a connection's other end.
 #[derive(Debug)]
@@ -181,6 +184,51 @@ where
     when(receiver, then)
 }
 
+/// Goes on when all shards of a coordinator have answered; their answers are in the order of the questions.
+pub fn after_all<R, F>(asked: Vec<Asked<R>>, ctx: &Ctx<'_>, out: &mut Out, go_on: F) -> Answer
+where
+    R: Send + 'static,
+    F: FnOnce(Vec<Reply<R>>, &Ctx<'_>, &mut Out) -> Answer + Send + 'static,
+{
+    let all = Box::new(All { parts: asked, go_on });
+    if all.parts.iter().all(|part| matches!(part, Asked::Ready(_))) {
+        return all.finish(ctx, out);
+    }
+    Ok(Outcome::Parked(all))
+}
+
+struct All<R, F> {
+    parts: Vec<Asked<R>>,
+    go_on: F,
+}
+
+impl<R, F> Ticket for All<R, F>
+where
+    R: Send,
+    F: FnOnce(Vec<Reply<R>>, &Ctx<'_>, &mut Out) -> Answer + Send,
+{
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        for part in &mut self.parts {
+            if let Asked::Pending(receiver) = part {
+                match Pin::new(receiver).poll(cx) {
+                    Poll::Pending => return Poll::Pending,
+                    Poll::Ready(reply) => *part = Asked::Ready(reply.unwrap_or(Err(Unavailable::Lost))),
+                }
+            }
+        }
+        Poll::Ready(())
+    }
+
+    fn finish(self: Box<Self>, ctx: &Ctx<'_>, out: &mut Out) -> Answer {
+        let replies = self.parts.into_iter().map(|part| match part {
+            Asked::Ready(reply) => reply,
+            // The broker stops before everybody has answered.
+            Asked::Pending(_) => Err(Unavailable::Lost),
+        });
+        (self.go_on)(replies.collect(), ctx, out)
+    }
+}
+
 struct When<T, F> {
     receiver: oneshot::Receiver<T>,
     value: Option<T>,
@@ -193,8 +241,7 @@ where
     F: FnOnce(T, &Ctx<'_>, &mut Out) -> Answer + Send + 'static,
 {
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        use std::future::Future;
-        let Poll::Ready(value) = std::pin::Pin::new(&mut self.receiver).poll(cx) else {
+        let Poll::Ready(value) = Pin::new(&mut self.receiver).poll(cx) else {
             return Poll::Pending;
         };
         self.value = value.ok();

@@ -1,6 +1,8 @@
 //! One file per API. The table of handlers is also what ApiVersions advertises: an API without a complete
 //! handler is not in it.
 
+mod add_offsets_to_txn;
+mod add_partitions_to_txn;
 mod alter_configs;
 mod api_versions;
 mod config_change;
@@ -13,9 +15,12 @@ mod describe_cluster;
 mod describe_configs;
 mod describe_groups;
 mod describe_log_dirs;
+mod describe_producers;
 mod describe_quorum;
 mod describe_topic_partitions;
+mod describe_transactions;
 mod elect_leaders;
+mod end_txn;
 mod error;
 mod fetch;
 mod find_coordinator;
@@ -31,6 +36,7 @@ mod list_config_resources;
 mod list_groups;
 mod list_offsets;
 mod list_partition_reassignments;
+mod list_transactions;
 mod metadata;
 mod offset_commit;
 mod offset_delete;
@@ -41,6 +47,10 @@ mod out;
 mod produce;
 mod rooms;
 mod sync_group;
+mod transaction;
+mod transactional_produce;
+mod txn_offset_commit;
+mod write_txn_markers;
 
 use std::ops::RangeInclusive;
 
@@ -48,7 +58,9 @@ use barnabas_protocol::ApiKey;
 
 pub use api_versions::newer as newer_api_versions;
 pub use fetch::FetchSessions;
-pub use handler::{Answer, CloseReason, Ctx, Operation, Outcome, Resource, Session, Ticket, blocking, when};
+pub use handler::{
+    Answer, CloseReason, Ctx, Operation, Outcome, Resource, Session, Ticket, after_all, blocking, when,
+};
 pub use out::{Mark, Out, SEND_FILE, cut_short};
 pub use rooms::Rooms;
 
@@ -83,6 +95,11 @@ pub const TABLE: &[Row] = &[
     Row { key: ApiKey::DeleteRecords, versions: 0..=2, start: delete_records::start },
     Row { key: ApiKey::InitProducerId, versions: 0..=5, start: init_producer_id::start },
     Row { key: ApiKey::OffsetForLeaderEpoch, versions: 2..=4, start: offset_for_leader_epoch::start },
+    Row { key: ApiKey::AddPartitionsToTxn, versions: 0..=5, start: add_partitions_to_txn::start },
+    Row { key: ApiKey::AddOffsetsToTxn, versions: 0..=4, start: add_offsets_to_txn::start },
+    Row { key: ApiKey::EndTxn, versions: 0..=5, start: end_txn::start },
+    Row { key: ApiKey::WriteTxnMarkers, versions: 1..=2, start: write_txn_markers::start },
+    Row { key: ApiKey::TxnOffsetCommit, versions: 0..=6, start: txn_offset_commit::start },
     Row { key: ApiKey::DescribeConfigs, versions: 1..=4, start: describe_configs::start },
     Row { key: ApiKey::AlterConfigs, versions: 0..=2, start: alter_configs::start },
     Row { key: ApiKey::DescribeLogDirs, versions: 1..=5, start: describe_log_dirs::start },
@@ -97,6 +114,9 @@ pub const TABLE: &[Row] = &[
     Row { key: ApiKey::OffsetDelete, versions: 0..=0, start: offset_delete::start },
     Row { key: ApiKey::DescribeQuorum, versions: 0..=2, start: describe_quorum::start },
     Row { key: ApiKey::DescribeCluster, versions: 0..=2, start: describe_cluster::start },
+    Row { key: ApiKey::DescribeProducers, versions: 0..=0, start: describe_producers::start },
+    Row { key: ApiKey::DescribeTransactions, versions: 0..=0, start: describe_transactions::start },
+    Row { key: ApiKey::ListTransactions, versions: 0..=2, start: list_transactions::start },
     Row { key: ApiKey::DescribeTopicPartitions, versions: 0..=0, start: describe_topic_partitions::start },
     Row { key: ApiKey::IncrementalAlterConfigs, versions: 0..=1, start: incremental_alter_configs::start },
     Row { key: ApiKey::OffsetDelete, versions: 0..=0, start: offset_delete::start },

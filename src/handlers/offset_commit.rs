@@ -64,6 +64,7 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
         generation: request.generation_id_or_member_epoch,
         retention_ms: (request.retention_time_ms != -1).then_some(request.retention_time_ms),
         names_unknown_group: ctx.version >= 9,
+        producer: None,
         topics,
     };
     let asked = ctx.rooms.groups.ask(Request::Commit(commit));

@@ -12,7 +12,8 @@ use barnabas_protocol::batch::{
 use barnabas_protocol::produce::{PartitionAnswer, PartitionData, ProduceRequest, ProduceResponseWriter};
 use barnabas_protocol::{ErrorCode, TopicRef};
 
-use super::{Answer, CloseReason, Ctx, Operation, Out, Outcome, Resource, error};
+use super::transactional_produce::{Admission, JOINS_VERSION, Verdicts, admit};
+use super::{Answer, CloseReason, Ctx, Operation, Out, Outcome, Resource, error, when};
 use crate::config::{Compression, TopicConfig};
 use crate::ids::Uuid;
 use crate::partition::{PartitionError, Topic};
@@ -60,8 +61,23 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
             transactional = peek_transactional(records).map(|this| before || this);
         }
     })?;
-    let acks = request.acks;
-    let refused_whole = refused_as_a_whole(ctx, &request, transactional);
+    let (acks, transaction) = (request.acks, matches!(transactional, Ok(true)));
+    let mut refused_whole = refused_as_a_whole(ctx, &request, transactional);
+    let mut verdicts = Verdicts::default();
+    let request = if transaction && refused_whole.is_none() {
+        let id = request.transactional_id.unwrap_or_default().into_owned();
+        match admit(ctx, &id, request.topics) {
+            Admission::Decided(decided) => verdicts = decided,
+            Admission::Refused(code) => refused_whole = Some(RefusedWhole { code, message: None }),
+            Admission::Wait(receiver) => {
+                let mut body = body.to_vec();
+                return when(receiver, move |_, ctx, out| start(ctx, &mut body, out));
+            }
+        }
+        ProduceRequest::read(ctx.version, body)?
+    } else {
+        request
+    };
     let mut silent_failure = None;
     let mut writer = ProduceResponseWriter::begin(out.bytes(), ctx.version, request.topics.len());
     for data in request.topics {
@@ -81,7 +97,7 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
             }
             let result = match &topic {
                 Err(code) => Err(Refusal::Code(*code)),
-                Ok(topic) => append(ctx, topic, partition),
+                Ok(topic) => append(ctx, topic, partition, &verdicts),
             };
             let name = topic.as_ref().map_or(name, |topic| &topic.name);
             if let Some(code) = answer(&mut writer, index, name, &result) {
@@ -112,8 +128,6 @@ fn refused_as_a_whole(
             if !id.is_some_and(|id| ctx.authorize(Operation::Write, Resource::TransactionalId(id))) {
                 return bare(ErrorCode::TransactionalIdAuthorizationFailed);
             }
-            // Without a transaction coordinator no transaction is ever under way.
-            return bare(ErrorCode::TransactionAbortable);
         }
         Ok(false) => {}
     }
@@ -133,10 +147,20 @@ fn find(ctx: &Ctx<'_>, topic: &TopicRef<'_>) -> Result<Arc<Topic>, ErrorCode> {
 }
 
 /// What is appended, and the log's first offset.
-fn append(ctx: &Ctx<'_>, topic: &Topic, data: PartitionData<'_>) -> Result<(Appended, i64), Refusal> {
+fn append(
+    ctx: &Ctx<'_>,
+    topic: &Topic,
+    data: PartitionData<'_>,
+    verdicts: &Verdicts,
+) -> Result<(Appended, i64), Refusal> {
     let records = data.records.ok_or(Refusal::Code(ErrorCode::InvalidRecord))?;
     let raw = RawBatch::sole(records, ctx.version >= ZSTD_VERSION).map_err(Refusal::Unreadable)?;
     let partition = topic.find(data.index).map_err(|cause| Refusal::Code(error::partition(&cause)))?;
+    let transaction = if raw.header().attributes.transactional() {
+        Some(verdicts.of(&topic.name, data.index).map_err(Refusal::Code)?)
+    } else {
+        None
+    };
     let log_start_offset = partition.log().start_offset();
     let refused = |fault| Refusal::Fault { fault, log_start_offset };
     let config = topic.config();
@@ -149,7 +173,14 @@ fn append(ctx: &Ctx<'_>, topic: &Topic, data: PartitionData<'_>) -> Result<(Appe
             repacked.shrink_to(REPACKED_KEPT);
             batch = batch.recompress(codec, level, rules.max_bytes, scratch, repacked).map_err(refused)?;
         }
-        match partition.append(batch, Origin::Client, ctx.now) {
+        let appended = match transaction {
+            Some(known) => {
+                let from_zero = ctx.version >= JOINS_VERSION;
+                partition.append_in_transaction(batch, known, from_zero, ctx.now)
+            }
+            None => partition.append(batch, Origin::Client, ctx.now),
+        };
+        match appended {
             Ok(appended) => Ok((appended, log_start_offset)),
             Err(cause) => Err(Refusal::Partition { cause, log_start_offset }),
         }

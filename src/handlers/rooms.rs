@@ -6,7 +6,7 @@ use super::FetchSessions;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::controller::{Controller, Image};
-use crate::coordinator::Groups;
+use crate::coordinator::{Groups, Markers, Transactions};
 use crate::partition::Partitions;
 use crate::rng::Rng;
 use crate::spawn::Spawner;
@@ -27,6 +27,10 @@ pub struct Rooms {
     pub partitions: Arc<Partitions>,
     /// The group coordinator.
     pub groups: Groups,
+    /// The transaction coordinator.
+    pub transactions: Transactions,
+    /// Where ends of transactions are written.
+    pub markers: Markers,
     /// Incremental fetch sessions (KIP-227).
     pub fetch_sessions: FetchSessions,
 }

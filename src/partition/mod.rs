@@ -20,4 +20,4 @@ pub use maintenance::Schedule;
 pub use partitions::{Doors, Partitions, Settings};
 pub use replica::{Fetched, Isolation, Partition, Read};
 pub use table::{Table, Topic};
-pub use wait::{Waiter, Waiters};
+pub use wait::{Sees, Waiter, Waiters};

@@ -289,6 +289,7 @@ impl Partitions {
 
     /// A deleted topic's partition: its directory gets another name now and is removed later.
     fn condemn(&self, partition: &Partition) {
+        partition.log().abandon();
         if partition.close().is_none() {
             return;
         }

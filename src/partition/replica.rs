@@ -14,8 +14,8 @@ use crate::disk::Chunk;
 use crate::ids::TopicPartition;
 use crate::spawn::Spawner;
 use crate::storage::{
-    AbortedTransaction, AppendError, Appended, Appender, EpochEnd, Log, ReadError, StorageError,
-    TimestampOffset,
+    AbortedTransaction, AppendError, Appended, Appender, EpochEnd, Log, ProducerInfo, ProducerMark,
+    ReadError, StorageError, TimestampOffset,
 };
 
 /// Leader epoch while another broker leads.
@@ -144,6 +144,21 @@ impl Partition {
         }
     }
 
+    /// What the log knows of a producer; nothing once it is closed.
+    pub fn producer(&self, id: i64) -> ProducerMark {
+        self.writer.lock().as_ref().map_or(ProducerMark::NONE, |appender| appender.producer(id))
+    }
+
+    /// Every producer that the log remembers, by id.
+    ///
+    /// # Errors
+    /// Not the leader, or the directory failed.
+    pub fn producers(&self) -> Result<Vec<ProducerInfo>, PartitionError> {
+        self.leader_epoch()?;
+        let writer = self.writer.lock();
+        writer.as_ref().map(Appender::producer_infos).ok_or(PartitionError::Offline)
+    }
+
     /// The epoch in which this broker leads.
     ///
     /// # Errors
@@ -201,10 +216,49 @@ impl Partition {
         origin: Origin,
         now: Now,
     ) -> Result<Appended, PartitionError> {
+        self.append_if(batch, None, origin, now)
+    }
+
+    /// Appends one batch of a producer's transaction. `known` is what [`Self::producer`] gave before the transaction's
+    /// coordinator said that it is open: a marker since then refuses the batch, which would stay open for ever.
+    /// With `from_zero` the first batch of a producer must have sequence 0 (KIP-890).
+    ///
+    /// # Errors
+    /// As [`Self::append`]; the transaction has ended.
+    pub fn append_in_transaction(
+        &self,
+        batch: ValidBatch<'_>,
+        known: ProducerMark,
+        from_zero: bool,
+        now: Now,
+    ) -> Result<Appended, PartitionError> {
+        self.append_if(batch, Some((known, from_zero)), Origin::Client, now)
+    }
+
+    fn append_if(
+        &self,
+        batch: ValidBatch<'_>,
+        transaction: Option<(ProducerMark, bool)>,
+        origin: Origin,
+        now: Now,
+    ) -> Result<Appended, PartitionError> {
         let bytes = i64::try_from(batch.bytes().len()).unwrap_or(i64::MAX);
         let mut writer = self.writer.lock();
         let epoch = self.leader_epoch()?;
         let appender = writer.as_mut().ok_or(PartitionError::Offline)?;
+        if let Some((known, from_zero)) = transaction {
+            let (producer_id, incoming) = (batch.header().producer_id, batch.header().base_sequence);
+            let there = appender.producer(producer_id);
+            if from_zero && there == ProducerMark::NONE && incoming != 0 {
+                let refused = AppendError::OutOfOrderSequence { producer_id, incoming, last: -1 };
+                return Err(PartitionError::Append(refused));
+            }
+            if there.last_marker != known.last_marker {
+                let what = "its transaction has ended meanwhile";
+                return Err(PartitionError::Append(AppendError::InvalidTxnState { producer_id, what }));
+            }
+        }
+        let stable = self.last_stable_offset();
         let appended = appender.append(batch, epoch, origin, now).map_err(|error| match error {
             AppendError::Storage(error) => self.failed(&error),
             refused => PartitionError::Append(refused),
@@ -214,7 +268,16 @@ impl Partition {
         drop(writer);
         if !appended.duplicate {
             self.waiters.committed(high_watermark);
-            self.waiters.readable(bytes);
+            let (end, before) = (self.last_stable_offset(), appended.first_offset);
+            // The end of a transaction makes more readable than the marker.
+            let stable_bytes = if end <= stable {
+                0
+            } else if stable < before {
+                i64::MAX
+            } else {
+                bytes
+            };
+            self.waiters.readable(bytes, stable_bytes);
         }
         if appended.rolled {
             self.flush_sealed();
@@ -259,8 +322,13 @@ impl Partition {
         let slice = slice.map_err(|error| self.read_failed(&error))?;
         fetched.records = slice.chunk;
         if read.isolation == Isolation::LastStable {
-            let aborted = self.log.aborted_transactions(read.offset, upper);
-            fetched.aborted = Some(aborted.map_err(|error| self.read_failed(&error))?);
+            let none = fetched.records.is_empty() && !slice.first_cut;
+            fetched.aborted = Some(if none {
+                Vec::new()
+            } else {
+                let aborted = self.log.aborted_transactions(read.offset, slice.below);
+                aborted.map_err(|error| self.read_failed(&error))?
+            });
         }
         Ok(fetched)
     }
@@ -332,12 +400,18 @@ impl Partition {
     }
 
     fn failed(&self, error: &StorageError) -> PartitionError {
+        if self.log.is_abandoned() {
+            return PartitionError::UnknownTopicOrPartition;
+        }
         self.dir.fail(error);
         PartitionError::Offline
     }
 
     fn read_failed(&self, error: &ReadError) -> PartitionError {
         match error {
+            ReadError::Storage(_) | ReadError::Corrupt { .. } if self.log.is_abandoned() => {
+                return PartitionError::UnknownTopicOrPartition;
+            }
             ReadError::Storage(error) => self.dir.fail(error),
             ReadError::Corrupt { .. } => warn!(partition = %self.id, "not served: {error}"),
             ReadError::OutOfRange { .. } => {}

@@ -59,6 +59,15 @@ impl Waiter {
     }
 }
 
+/// Which bytes a reader waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sees {
+    /// Everything that is committed.
+    All,
+    /// Nothing of open transactions, and nothing after them.
+    Stable,
+}
+
 /// Who waits for one partition.
 #[derive(Debug, Default)]
 pub struct Waiters {
@@ -69,7 +78,7 @@ pub struct Waiters {
 
 #[derive(Debug, Default)]
 struct Readers {
-    waiting: Vec<Arc<Waiter>>,
+    waiting: Vec<(Arc<Waiter>, Sees)>,
     /// At this length those that have fired are swept out.
     sweep_at: usize,
 }
@@ -80,19 +89,23 @@ const SWEEP_FROM: usize = 16;
 impl Waiters {
     /// Tells the waiter of every byte that becomes readable from now on. The caller looks once more after
     /// this, since bytes may have come just before.
-    pub fn watch(&self, waiter: Arc<Waiter>) {
+    pub fn watch(&self, waiter: Arc<Waiter>, sees: Sees) {
         let mut readers = self.readers.lock();
         if readers.waiting.len() >= readers.sweep_at.max(SWEEP_FROM) {
-            readers.waiting.retain(|waiter| !waiter.has_fired());
+            readers.waiting.retain(|(waiter, _)| !waiter.has_fired());
             readers.sweep_at = readers.waiting.len().saturating_mul(2);
         }
-        readers.waiting.push(waiter);
+        readers.waiting.push((waiter, sees));
     }
 
-    /// Bytes became readable.
-    pub fn readable(&self, bytes: i64) {
-        self.readers.lock().waiting.retain(|waiter| {
-            if !waiter.has_fired() {
+    /// Bytes became readable, so many of them to those who see only what is stable.
+    pub fn readable(&self, bytes: i64, stable_bytes: i64) {
+        self.readers.lock().waiting.retain(|(waiter, sees)| {
+            let bytes = match sees {
+                Sees::All => bytes,
+                Sees::Stable => stable_bytes,
+            };
+            if bytes > 0 && !waiter.has_fired() {
                 waiter.add(bytes);
             }
             !waiter.has_fired()
@@ -120,7 +133,8 @@ impl Waiters {
     pub fn changed(&self) {
         let readers = std::mem::take(&mut self.readers.lock().waiting);
         let commits = std::mem::take(&mut *self.commits.lock());
-        readers.iter().chain(commits.values().flatten()).for_each(|waiter| waiter.fire());
+        readers.iter().for_each(|(waiter, _)| waiter.fire());
+        commits.values().flatten().for_each(|waiter| waiter.fire());
     }
 }
 
@@ -132,11 +146,22 @@ mod tests {
     fn a_long_poll_fires_when_its_bytes_are_there_on_any_of_its_partitions() {
         let (first, second) = (Waiters::default(), Waiters::default());
         let waiter = Waiter::for_bytes(100);
-        first.watch(waiter.clone());
-        second.watch(waiter.clone());
-        first.readable(60);
+        first.watch(waiter.clone(), Sees::All);
+        second.watch(waiter.clone(), Sees::All);
+        first.readable(60, 60);
         assert!(!waiter.has_fired());
-        second.readable(40);
+        second.readable(40, 0);
+        assert!(waiter.has_fired());
+    }
+
+    #[test]
+    fn bytes_of_an_open_transaction_wake_nobody_who_may_not_see_them() {
+        let waiters = Waiters::default();
+        let waiter = Waiter::for_bytes(100);
+        waiters.watch(waiter.clone(), Sees::Stable);
+        waiters.readable(500, 0);
+        assert!(!waiter.has_fired());
+        waiters.readable(78, i64::MAX);
         assert!(waiter.has_fired());
     }
 
@@ -157,7 +182,7 @@ mod tests {
         let waiters = Waiters::default();
         for _ in 0..1000 {
             let waiter = Waiter::for_bytes(1);
-            waiters.watch(waiter.clone());
+            waiters.watch(waiter.clone(), Sees::All);
             waiter.fire();
         }
         assert!(waiters.readers.lock().waiting.len() <= SWEEP_FROM);

@@ -4,14 +4,14 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use barnabas_protocol::batch::{BatchView, Caps, Origin, Producer, Scratch, Stamp, ValidBatch};
+use barnabas_protocol::batch::{BatchView, Caps, Header, Origin, Producer, Scratch, Stamp, ValidBatch};
 
 use super::active::{Active, Incoming};
 use super::leader_epochs::{self, LeaderEpochs};
 use super::log::{Log, Segments};
 use super::producers::{self, Marker, Producers};
 use super::segment::Segment;
-use super::{AppendError, Appended, StorageError};
+use super::{AppendError, Appended, ProducerInfo, ProducerMark, StorageError};
 use crate::clock::Now;
 
 /// The one writer of a log.
@@ -51,7 +51,7 @@ impl Appender {
         let producer = header.producer();
         let marker = if header.attributes.control() { marker_of(batch.bytes()) } else { None };
         if let Some(producer) = &producer
-            && let Some(known) = self.check(producer, marker, origin)?
+            && let Some(known) = self.check(producer, &header, marker, origin)?
         {
             return Ok(Appended { rolled: false, ..known });
         }
@@ -96,6 +96,7 @@ impl Appender {
     fn check(
         &self,
         producer: &Producer,
+        header: &Header,
         marker: Option<Marker>,
         origin: Origin,
     ) -> Result<Option<Appended>, AppendError> {
@@ -103,7 +104,7 @@ impl Appender {
             self.producers.check_marker(producer, marker, origin)?;
             return Ok(None);
         }
-        let known = self.producers.check(producer, origin)?;
+        let known = self.producers.check(producer, header.attributes.transactional(), origin)?;
         Ok(known.map(|known| Appended {
             first_offset: known.first_offset(),
             last_offset: known.last_offset,
@@ -197,6 +198,16 @@ impl Appender {
         }
         self.active = Active::new(next, now);
         Ok(())
+    }
+
+    /// What is known of a producer, besides its sequences.
+    pub fn producer(&self, id: i64) -> ProducerMark {
+        self.producers.mark(id)
+    }
+
+    /// Every producer that is remembered, by id.
+    pub fn producer_infos(&self) -> Vec<ProducerInfo> {
+        self.producers.infos()
     }
 
     /// Forgets producers that have been silent for `producer.id.expiration.ms`.

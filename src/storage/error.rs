@@ -99,6 +99,14 @@ pub enum AppendError {
         /// In the log.
         current: i32,
     },
+    /// INVALID_TXN_STATE: a plain batch within a transaction, or one of a transaction that is not open.
+    #[error("producer {producer_id}: {what}")]
+    InvalidTxnState {
+        /// Who.
+        producer_id: i64,
+        /// What is wrong.
+        what: &'static str,
+    },
     /// RECORD_LIST_TOO_LARGE: larger than a segment may be.
     #[error("a batch of {bytes} bytes does not fit into a segment of {segment_bytes}")]
     LargerThanSegment {

@@ -43,12 +43,24 @@ pub struct Log {
     pub(super) retired: AtomicBool,
     /// A write failed: nobody knows what the files hold.
     pub(super) poisoned: AtomicBool,
+    /// Its directory is being deleted.
+    pub(super) abandoned: AtomicBool,
 }
 
 impl Log {
     /// Its directory.
     pub fn dir(&self) -> &Path {
         &self.dir
+    }
+
+    /// Its directory is about to be renamed and deleted: from now on a file that is not found is no fault.
+    pub fn abandon(&self) {
+        self.abandoned.store(true, Ordering::Release);
+    }
+
+    /// See [`Log::abandon`].
+    pub fn is_abandoned(&self) -> bool {
+        self.abandoned.load(Ordering::Acquire)
     }
 
     /// Its settings.
@@ -168,10 +180,14 @@ impl Log {
             let first = segments.partition_point(|segment| segment.base < flushed).saturating_sub(1);
             let mut dirty = segments.iter().skip(first).filter(|segment| segment.base < end);
             let synced = dirty.try_for_each(|segment| self.sync_segment(segment));
-            synced.and_then(|()| self.sync_names()).map_err(|source| {
-                self.poison();
-                StorageError::Io { doing: "flush", path: self.dir.to_path_buf(), source }
-            })?;
+            match synced.and_then(|()| self.sync_names()) {
+                Ok(()) => {}
+                Err(_) if self.is_abandoned() => return Ok(()),
+                Err(source) => {
+                    self.poison();
+                    return Err(StorageError::Io { doing: "flush", path: self.dir.to_path_buf(), source });
+                }
+            }
             self.recovery_point.fetch_max(end, Ordering::SeqCst);
             // A roll meanwhile has written to what was synced before.
             if Arc::ptr_eq(&segments, &self.segments.load()) {

@@ -47,8 +47,8 @@ pub use error::{AppendError, ReadError, StorageError};
 pub use log::Log;
 pub use maintenance::{Removal, Retained};
 pub use types::{
-    AbortedTransaction, Appended, EpochEnd, Opened, Opening, ReadSlice, RecoveryReport, SegmentInfo,
-    TimestampOffset,
+    AbortedTransaction, Appended, EpochEnd, Opened, Opening, ProducerInfo, ProducerMark, ReadSlice,
+    RecoveryReport, SegmentInfo, TimestampOffset,
 };
 
 #[cfg(test)]

@@ -90,6 +90,26 @@ impl OffsetIndex {
         Ok(above.checked_sub(1).and_then(|at| sealed.get(at)).map_or(0, |entry| decode(*entry).1))
     }
 
+    /// An offset, relative to the base, above every batch that ends at or below `position`: that of the first entry
+    /// at or beyond it. `None` if no entry is that late.
+    pub(super) fn above(&self, disk: &dyn Disk, position: u64) -> io::Result<Option<u32>> {
+        let sealed = self.sealed.entries(disk)?;
+        let at = sealed.partition_point(|entry| u64::from(decode(*entry).1) < position);
+        if let Some(entry) = sealed.get(at) {
+            return Ok(Some(decode(*entry).0));
+        }
+        let grown = self.grown.load(Ordering::Acquire);
+        let (mut low, mut high) = (0, grown);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match self.grown_entry(middle, grown) {
+                Some((_, there)) if u64::from(there) < position => low = middle + 1,
+                _ => high = middle,
+            }
+        }
+        Ok(self.grown_entry(low, grown).map(|(offset, _)| offset))
+    }
+
     /// All entries, oldest first.
     pub(super) fn entries(&self, disk: &dyn Disk) -> io::Result<Vec<(u32, u32)>> {
         let grown = self.grown.load(Ordering::Acquire);

@@ -3,6 +3,7 @@
 mod entry;
 mod snapshot;
 
+use entry::Passing;
 pub(super) use entry::{BatchRef, Entry, LastRecord};
 pub(super) use snapshot::{decode, encode, file_name, parse_file_name, write};
 
@@ -10,7 +11,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use barnabas_protocol::batch::{Header, Origin, Producer};
 
-use super::{AbortedTransaction, AppendError};
+use super::{AbortedTransaction, AppendError, ProducerInfo, ProducerMark};
 
 /// What the producers of one log have written, up to some offset.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -48,13 +49,40 @@ impl Producers {
         self.by_id.iter().map(|(id, entry)| (*id, last(entry))).collect()
     }
 
+    /// What is known of a producer, besides its sequences.
+    pub(super) fn mark(&self, id: i64) -> ProducerMark {
+        self.by_id.get(&id).map_or(ProducerMark::NONE, |entry| ProducerMark {
+            epoch: entry.epoch,
+            open: entry.open_since.is_some(),
+            last_marker: entry.last_marker.0,
+        })
+    }
+
+    /// Every producer, for those who look from outside.
+    pub(super) fn infos(&self) -> Vec<ProducerInfo> {
+        let info = |(id, entry): (i64, &Entry)| ProducerInfo {
+            id,
+            epoch: entry.epoch,
+            last_sequence: entry.last_sequence(),
+            last_timestamp: entry.last_timestamp,
+            coordinator_epoch: entry.coordinator_epoch,
+            open_since: entry.open_since,
+        };
+        self.entries().map(info).collect()
+    }
+
     /// First offset of the oldest open transaction.
     pub(super) fn first_open(&self) -> Option<i64> {
         self.open.first_key_value().map(|(offset, _)| *offset)
     }
 
     /// May this batch be appended? `Some`: it is there already.
-    pub(super) fn check(&self, producer: &Producer, origin: Origin) -> Result<Option<BatchRef>, AppendError> {
+    pub(super) fn check(
+        &self,
+        producer: &Producer,
+        transactional: bool,
+        origin: Origin,
+    ) -> Result<Option<BatchRef>, AppendError> {
         if origin == Origin::Replica {
             return Ok(None);
         }
@@ -77,6 +105,10 @@ impl Producers {
                 incoming: producer.first_sequence,
                 last: entry.last_sequence(),
             });
+        }
+        if entry.open_since.is_some() && !transactional {
+            let what = "a plain batch while a transaction is open";
+            return Err(AppendError::InvalidTxnState { producer_id: producer.id, what });
         }
         Ok(None)
     }
@@ -135,6 +167,7 @@ impl Producers {
         entry.set_epoch(producer.epoch);
         entry.coordinator_epoch = marker.coordinator_epoch;
         entry.last_timestamp = header.max_timestamp;
+        entry.last_marker = Passing(header.last_offset());
         let first_offset = entry.open_since.take()?;
         self.open.remove(&first_offset);
         let last_offset = header.last_offset();

@@ -29,7 +29,7 @@ impl Log {
         }
         let upper = upper_bound.min(end);
         if offset >= upper {
-            return Ok(ReadSlice { chunk: Chunk::EMPTY, first_cut: false });
+            return Ok(ReadSlice { chunk: Chunk::EMPTY, first_cut: false, below: offset });
         }
         self.looking(|segments| self.slice(segments, offset, max_bytes, min_one, upper))
     }
@@ -57,12 +57,16 @@ impl Log {
             let length = wanted.min(limit - position);
             let first_cut = length < first_bytes;
             if length == 0 {
-                return Ok(ReadSlice { chunk: Chunk::EMPTY, first_cut });
+                return Ok(ReadSlice { chunk: Chunk::EMPTY, first_cut, below: offset });
             }
             let file = segment.file(self.disk.as_ref())?.clone();
-            return Ok(ReadSlice { chunk: Chunk::File { file, position, length }, first_cut });
+            let below = match segment.offsets.above(self.disk.as_ref(), position + length)? {
+                Some(relative) => segment.base.saturating_add(i64::from(relative)),
+                None => segments.get(at + 1).map_or_else(|| self.end_offset(), |next| next.base),
+            };
+            return Ok(ReadSlice { chunk: Chunk::File { file, position, length }, first_cut, below });
         }
-        Ok(ReadSlice { chunk: Chunk::EMPTY, first_cut: false })
+        Ok(ReadSlice { chunk: Chunk::EMPTY, first_cut: false, below: offset })
     }
 
     /// Where the batch of an offset begins and how large it is; 0 if it is surely not larger than `max_bytes`.

@@ -73,6 +73,7 @@ impl Log {
             new_names: AtomicBool::new(true),
             retired: AtomicBool::new(false),
             poisoned: AtomicBool::new(false),
+            abandoned: AtomicBool::new(false),
         });
         let oldest = now.wall_ms.saturating_sub(opening.producer_expiry_ms);
         let producers =

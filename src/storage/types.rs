@@ -51,6 +51,8 @@ pub struct ReadSlice {
     pub chunk: Chunk,
     /// Even the first batch is cut, because it is larger than what was asked for.
     pub first_cut: bool,
+    /// No record of the slice has this offset or a later one; close to its end where that is easily known.
+    pub below: i64,
 }
 
 /// Where a timestamp is.
@@ -84,6 +86,39 @@ pub struct AbortedTransaction {
     pub last_offset: i64,
     /// The last stable offset once it had ended.
     pub last_stable_offset: i64,
+}
+
+/// What a log knows of a producer, besides its sequences.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProducerMark {
+    /// Its newest epoch; -1 if the producer is unknown.
+    pub epoch: i16,
+    /// It has a transaction open.
+    pub open: bool,
+    /// Offset of its last marker since the log was opened; -1 if there was none.
+    pub last_marker: i64,
+}
+
+impl ProducerMark {
+    /// An unknown producer.
+    pub const NONE: ProducerMark = ProducerMark { epoch: -1, open: false, last_marker: -1 };
+}
+
+/// A producer that a log remembers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProducerInfo {
+    /// Producer id.
+    pub id: i64,
+    /// Its newest epoch.
+    pub epoch: i16,
+    /// Of its newest record; -1 if none of this epoch is known.
+    pub last_sequence: i32,
+    /// Of its newest batch or marker, ms.
+    pub last_timestamp: i64,
+    /// Of its last marker; -1 if there was none.
+    pub coordinator_epoch: i32,
+    /// First offset of its open transaction.
+    pub open_since: Option<i64>,
 }
 
 /// A segment, for those who look from outside.

@@ -556,15 +556,15 @@ pub(super) static KEYS: &[Key] = keys! { broker:
         "How long an idle producer's sequence numbers are remembered.";
     "producer.id.expiration.check.interval.ms": Int = "600000", AtLeast(1), ReadOnly, Built, internal,
         "How often such producers are looked for.";
-    "transactional.id.expiration.ms": Int = "604800000", AtLeast(1), ReadOnly, NotBuilt,
+    "transactional.id.expiration.ms": Int = "604800000", AtLeast(1), ReadOnly, Built,
         "How long an unused transactional id is remembered.";
-    "transaction.max.timeout.ms": Int = "900000", AtLeast(1), ReadOnly, NotBuilt,
+    "transaction.max.timeout.ms": Int = "900000", AtLeast(1), ReadOnly, Built,
         "Longest timeout a transaction may ask for.";
     "transaction.abort.timed.out.transaction.cleanup.interval.ms": Int = "10000",
-        AtLeast(1), ReadOnly, NotBuilt,
+        AtLeast(1), ReadOnly, NoMeaning,
         "How often timed-out transactions are looked for.";
     "transaction.remove.expired.transaction.cleanup.interval.ms": Int = "3600000",
-        AtLeast(1), ReadOnly, NotBuilt,
+        AtLeast(1), ReadOnly, Built,
         "How often unused transactional ids are looked for.";
     "transaction.two.phase.commit.enable": Boolean = "false", Any, ReadOnly, NotBuilt,
         "Whether a transaction may be prepared and left without a timeout.";

@@ -56,6 +56,12 @@ pub enum GroupError {
     /// A transaction that commits this offset is still open.
     #[error("the offset is not stable")]
     UnstableOffset,
+    /// A newer incarnation of the transactional producer has written.
+    #[error("an older epoch of the producer")]
+    ProducerFenced,
+    /// The transaction that commits these offsets has ended.
+    #[error("the transaction has ended")]
+    TransactionEnded,
     /// The records of this request do not fit into one batch.
     #[error("the records do not fit into one batch")]
     RecordsTooLarge,

@@ -145,6 +145,8 @@ pub struct Commit {
     pub retention_ms: Option<i64>,
     /// The version tells an unknown group apart from a wrong generation (from v9).
     pub names_unknown_group: bool,
+    /// Id and epoch of the transactional producer: the offsets count once its transaction commits.
+    pub producer: Option<(i64, i16)>,
     /// Topics that exist.
     pub topics: Vec<CommitTopic>,
 }

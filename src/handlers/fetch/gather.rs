@@ -7,7 +7,7 @@ use barnabas_protocol::ErrorCode;
 use super::session::{Told, TopicKey, Wanted};
 use crate::handlers::{Ctx, Operation, Resource, error};
 use crate::ids::{TopicName, Uuid};
-use crate::partition::{Fetched, Isolation, Partition, PartitionError, Read, Topic, Waiter};
+use crate::partition::{Fetched, Isolation, Partition, PartitionError, Read, Sees, Topic, Waiter};
 
 /// What holds for all partitions of a fetch.
 #[derive(Clone, Copy, Debug)]
@@ -118,9 +118,10 @@ impl Gathered {
     pub fn watch(&self, limits: &Limits) -> Arc<Waiter> {
         let missing = limits.min_bytes.saturating_sub(self.bytes);
         let waiter = Waiter::for_bytes(i64::try_from(missing).unwrap_or(i64::MAX));
+        let sees = if limits.isolation == Isolation::LastStable { Sees::Stable } else { Sees::All };
         for part in &self.parts {
             let (Some(partition), Ok(fetched)) = (&part.partition, &part.result) else { continue };
-            partition.waiters().watch(waiter.clone());
+            partition.waiters().watch(waiter.clone(), sees);
             let moved = partition.high_watermark() != fetched.high_watermark
                 || partition.last_stable_offset() != fetched.last_stable_offset;
             if moved || partition.leader_epoch().is_err() {

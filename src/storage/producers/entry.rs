@@ -39,6 +39,16 @@ pub(crate) struct LastRecord {
     pub(crate) epoch: i16,
 }
 
+/// An offset that lives as long as the log is open and is no part of what a snapshot says.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Passing(pub(super) i64);
+
+impl PartialEq for Passing {
+    fn eq(&self, _: &Passing) -> bool {
+        true
+    }
+}
+
 /// What is known of one producer.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Entry {
@@ -49,6 +59,8 @@ pub(crate) struct Entry {
     pub(crate) last_timestamp: i64,
     /// First offset of its open transaction.
     pub(crate) open_since: Option<i64>,
+    /// Offset of its last marker, -1 if none was written since the log was opened.
+    pub(super) last_marker: Passing,
     /// Its newest batches of this epoch, the oldest first.
     batches: [BatchRef; REMEMBERED],
     count: usize,
@@ -61,6 +73,7 @@ impl Entry {
             coordinator_epoch: -1,
             last_timestamp: -1,
             open_since: None,
+            last_marker: Passing(-1),
             batches: [BatchRef::default(); REMEMBERED],
             count: 0,
         }

@@ -36,7 +36,7 @@ fn batch(id: i64, epoch: i16, sequence: i32, count: i32, offset: i64) -> (Header
 
 /// Appends as the log does; `Ok(Some(first offset))` is a duplicate.
 fn offer(producers: &mut Producers, batch: (Header, Producer)) -> Result<Option<i64>, AppendError> {
-    match producers.check(&batch.1, Origin::Client)? {
+    match producers.check(&batch.1, batch.0.attributes.transactional(), Origin::Client)? {
         Some(known) => Ok(Some(known.first_offset())),
         None => {
             producers.apply(&batch.0, &batch.1);

@@ -1,4 +1,4 @@
-//! OffsetCommit.
+//! OffsetCommit and TxnOffsetCommit.
 
 use crate::coordinator::group::classic::expire::touch;
 use crate::coordinator::group::classic::state::{ClassicGroup, State};
@@ -34,7 +34,7 @@ pub(in crate::coordinator::group) fn commit(
                     expire_ms,
                     topic_id: topic.id,
                 }),
-                producer: None,
+                producer: request.producer.map(|(id, _)| id),
             };
             size += record.size();
             cx.out.records.push(record);
@@ -43,6 +43,9 @@ pub(in crate::coordinator::group) fn commit(
     if size > cx.settings.max_batch_bytes {
         cx.out.records.truncate(first);
         return Err(GroupError::RecordsTooLarge);
+    }
+    if cx.out.records.len() > first {
+        cx.out.producer = request.producer;
     }
     if cx.out.records.len() > first && !soft.groups.contains_key(&id) {
         // A consumer that only commits: a group without members.
@@ -72,12 +75,17 @@ fn may_commit(cx: &mut Step<'_>, soft: &mut Soft, request: &Commit) -> Result<Gr
     if request.generation < 0 && group.state() == State::Empty {
         return Ok(id);
     }
+    let in_transaction = request.producer.is_some();
     if request.generation < 0 && request.member.is_empty() && request.instance.is_none() {
-        return Err(GroupError::UnknownMember);
+        // Transactional producers of old clients do not say for which member they commit (before KIP-447).
+        return if in_transaction { Ok(id) } else { Err(GroupError::UnknownMember) };
     }
     group.check_member(&request.member, request.instance.as_deref())?;
     if request.generation != group.generation {
         return Err(GroupError::IllegalGeneration);
+    }
+    if in_transaction {
+        return Ok(id);
     }
     if group.state() == State::CompletingRebalance {
         return Err(GroupError::RebalanceInProgress);

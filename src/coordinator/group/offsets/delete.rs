@@ -28,7 +28,8 @@ pub(in crate::coordinator::group) fn delete(
             continue;
         }
         for partition in partitions {
-            if cx.hard.offset(&group.id, topic, *partition).is_some() {
+            let pending = cx.hard.is_pending(&group.id, topic, *partition);
+            if pending || cx.hard.offset(&group.id, topic, *partition).is_some() {
                 cx.out.record(tombstone(&group.id, topic, *partition));
             }
         }

@@ -9,6 +9,7 @@ mod retention;
 mod sessions;
 mod statics;
 mod syncs;
+mod transactions;
 
 use bytes::Bytes;
 
@@ -262,6 +263,7 @@ fn committing(group: &str, topic: &str, partition: i32, offset: i64) -> Commit {
         generation: -1,
         retention_ms: None,
         names_unknown_group: false,
+        producer: None,
         topics: vec![CommitTopic {
             topic: topic.into(),
             id: Uuid::ZERO,

@@ -1,0 +1,41 @@
+//! DescribeProducers (61), version 0: who writes to a partition, and since when a transaction is open in it (KIP-664).
+
+use barnabas_protocol::ErrorCode;
+use barnabas_protocol::messages::describe_producers::{PartitionResponse, ProducerState, TopicResponse};
+use barnabas_protocol::messages::{DescribeProducersRequest, DescribeProducersResponse};
+
+use super::{Answer, Ctx, Operation, Out, Resource, error};
+
+/// See the module.
+pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
+    let request: DescribeProducersRequest = ctx.decode(body)?;
+    let topics = request.topics.into_iter().map(|topic| TopicResponse {
+        partitions: topic.partition_indexes.iter().map(|index| describe(ctx, &topic.name, *index)).collect(),
+        name: topic.name,
+    });
+    ctx.respond(out, &DescribeProducersResponse { topics: topics.collect(), ..Default::default() })
+}
+
+fn describe(ctx: &Ctx<'_>, topic: &str, partition_index: i32) -> PartitionResponse {
+    let result = if ctx.authorize(Operation::Read, Resource::Topic(topic)) {
+        let partition = ctx.rooms.partitions.partition(topic, partition_index);
+        partition.and_then(|partition| partition.producers()).map_err(|cause| error::partition(&cause))
+    } else {
+        Err(ErrorCode::TopicAuthorizationFailed)
+    };
+    let response = PartitionResponse { partition_index, ..Default::default() };
+    match result {
+        Ok(producers) => {
+            let producers = producers.into_iter().map(|producer| ProducerState {
+                producer_id: producer.id,
+                producer_epoch: i32::from(producer.epoch),
+                last_sequence: producer.last_sequence,
+                last_timestamp: producer.last_timestamp,
+                coordinator_epoch: producer.coordinator_epoch,
+                current_txn_start_offset: producer.open_since.unwrap_or(-1),
+            });
+            PartitionResponse { active_producers: producers.collect(), ..response }
+        }
+        Err(code) => PartitionResponse { error_code: code.code(), ..response },
+    }
+}

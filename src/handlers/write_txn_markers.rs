@@ -1,0 +1,65 @@
+//! WriteTxnMarkers (27), versions 1-2: a transaction coordinator ends transactions in partitions of this broker.
+//! Version 2 says which protocol the producer speaks (KIP-1228).
+
+use barnabas_protocol::ErrorCode;
+use barnabas_protocol::messages::write_txn_markers::{
+    WritableTxnMarker, WritableTxnMarkerPartitionResult, WritableTxnMarkerResult,
+    WritableTxnMarkerTopicResult,
+};
+use barnabas_protocol::messages::{WriteTxnMarkersRequest, WriteTxnMarkersResponse};
+
+use super::{Answer, Ctx, Operation, Out, Resource};
+use crate::coordinator::{Marker, MarkerFault};
+
+/// See the module.
+pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
+    let request: WriteTxnMarkersRequest = ctx.decode(body)?;
+    let may = ctx.authorize(Operation::ClusterAction, Resource::Cluster)
+        || ctx.authorize(Operation::Alter, Resource::Cluster);
+    let markers = request.markers.iter().map(|marker| write(ctx, marker, may));
+    ctx.respond(out, &WriteTxnMarkersResponse { markers: markers.collect() })
+}
+
+fn write(ctx: &Ctx<'_>, request: &WritableTxnMarker, may: bool) -> WritableTxnMarkerResult {
+    let marker = Marker {
+        producer_id: request.producer_id,
+        producer_epoch: request.producer_epoch,
+        commit: request.transaction_result,
+        coordinator_epoch: request.coordinator_epoch,
+        transaction_version: request.transaction_version,
+    };
+    let one = |topic: &str, index: i32| {
+        if !may {
+            ErrorCode::ClusterAuthorizationFailed
+        } else if marker.producer_id < 0 || marker.producer_epoch < 0 {
+            ErrorCode::UnknownServerError
+        } else {
+            ctx.rooms
+                .markers
+                .write(topic, index, marker)
+                .map_or_else(|fault| code(&fault), |()| ErrorCode::None)
+        }
+    };
+    let topics = request.topics.iter().map(|topic| WritableTxnMarkerTopicResult {
+        name: topic.name.clone(),
+        partitions: topic
+            .partition_indexes
+            .iter()
+            .map(|index| WritableTxnMarkerPartitionResult {
+                partition_index: *index,
+                error_code: one(&topic.name, *index).code(),
+            })
+            .collect(),
+    });
+    WritableTxnMarkerResult { producer_id: request.producer_id, topics: topics.collect() }
+}
+
+fn code(fault: &MarkerFault) -> ErrorCode {
+    match fault {
+        MarkerFault::Unknown => ErrorCode::UnknownTopicOrPartition,
+        MarkerFault::NotLeader => ErrorCode::NotLeaderOrFollower,
+        MarkerFault::ProducerFenced => ErrorCode::InvalidProducerEpoch,
+        MarkerFault::CoordinatorFenced => ErrorCode::TransactionCoordinatorFenced,
+        MarkerFault::Failed(_) => ErrorCode::KafkaStorageError,
+    }
+}
