@@ -1,5 +1,10 @@
 //! Brokers on real disks that fill up, fail or belong to somebody else.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
 
 #[path = "../support/mod.rs"]
 mod support;
