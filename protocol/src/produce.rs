@@ -222,6 +222,16 @@ pub struct ProduceResponseWriter<'o> {
     partitions_left: usize,
 }
 
+/// Turns a written answer that grants an append, at `start` of `body`, into a refusal.
+pub fn refuse_written(body: &mut [u8], start: usize, version: i16, error_code: i16) {
+    let offsets = if version >= 5 { 3 } else { 2 };
+    let (_, fields) = body.split_at_mut_checked(start.saturating_add(4)).unwrap_or_default();
+    if let Some((code, rest)) = fields.split_first_chunk_mut::<2>() {
+        *code = error_code.to_be_bytes();
+        rest.iter_mut().take(offsets * 8).for_each(|byte| *byte = 0xff);
+    }
+}
+
 impl<'o> ProduceResponseWriter<'o> {
     /// Begins a body for `topics` topics behind what `out` holds.
     pub fn begin(out: &'o mut Vec<u8>, version: i16, topics: usize) -> ProduceResponseWriter<'o> {
@@ -248,12 +258,13 @@ impl<'o> ProduceResponseWriter<'o> {
         }
     }
 
-    /// The next partition of the topic.
-    pub fn partition(&mut self, answer: &PartitionAnswer<'_>) {
+    /// The next partition of the topic; where its answer begins, from the start of the body's buffer.
+    pub fn partition(&mut self, answer: &PartitionAnswer<'_>) -> usize {
         debug_assert_ne!(self.partitions_left, 0, "more partitions than announced");
         self.partitions_left = self.partitions_left.saturating_sub(1);
         let w = &mut self.w;
         let version = w.version();
+        let start = w.buffer().len();
         w.put(&answer.index.to_be_bytes());
         w.put(&answer.error_code.to_be_bytes());
         w.put(&answer.base_offset.to_be_bytes());
@@ -273,6 +284,7 @@ impl<'o> ProduceResponseWriter<'o> {
             }
         }
         self.end_topic();
+        start
     }
 
     /// Ends the body. The endpoints are those of the leaders named in it (version 10 and above).

@@ -7,7 +7,7 @@ use bytes::Bytes;
 
 use super::log::{LogFault, Marker, ShardLog, Waiting};
 use crate::clock::{Clock, Now};
-use crate::partition::{Isolation, Partition, PartitionError, Read, Waiter};
+use crate::partition::{Isolation, Partition, PartitionError, Read};
 use crate::storage::{AppendError, Appended, ProducerMark};
 
 /// See the module.
@@ -34,7 +34,7 @@ fn fault(error: &PartitionError) -> LogFault {
 }
 
 /// Appends a batch of the broker's own, whose times are its own; its writer keeps within the largest batch itself.
-fn append_built(partition: &Partition, mut batch: Vec<u8>, now: Now) -> Result<Appended, LogFault> {
+fn append_built(partition: &Arc<Partition>, mut batch: Vec<u8>, now: Now) -> Result<Appended, LogFault> {
     let rules = Rules {
         origin: Origin::Coordinator,
         max_bytes: usize::MAX,
@@ -50,7 +50,11 @@ fn append_built(partition: &Partition, mut batch: Vec<u8>, now: Now) -> Result<A
 }
 
 /// Appends the end of a transaction.
-pub(super) fn append_marker(partition: &Partition, marker: Marker, now: Now) -> Result<Appended, LogFault> {
+pub(super) fn append_marker(
+    partition: &Arc<Partition>,
+    marker: Marker,
+    now: Now,
+) -> Result<Appended, LogFault> {
     let end = EndTxnMarker { commit: marker.commit, coordinator_epoch: marker.coordinator_epoch };
     let batch = end
         .batch(now.wall_ms, marker.producer_id, marker.producer_epoch)
@@ -81,12 +85,11 @@ impl ShardLog for PartitionLog {
     }
 
     fn wait_committed(&self, offset: i64) -> Waiting {
-        let waiter = Waiter::for_bytes(i64::MAX);
-        self.partition.waiters().watch_commit(offset, waiter.clone());
-        if self.partition.high_watermark() > offset || self.partition.leader_epoch().is_err() {
-            waiter.fire();
-        }
-        Box::pin(std::future::poll_fn(move |cx| waiter.poll(cx)))
+        let waiter = self.partition.wait_committed(offset);
+        Box::pin(std::future::poll_fn(move |cx| match &waiter {
+            Some(waiter) => waiter.poll(cx),
+            None => std::task::Poll::Ready(()),
+        }))
     }
 
     fn start(&self) -> i64 {

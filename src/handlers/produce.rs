@@ -3,6 +3,8 @@
 //! Version 7 brings zstd, 8 the records that were refused (KIP-467), 9 flexible fields, 10 the new leader
 //! (KIP-951), 13 topic ids (KIP-516).
 
+mod await_flush;
+
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -12,11 +14,12 @@ use barnabas_protocol::batch::{
 use barnabas_protocol::produce::{PartitionAnswer, PartitionData, ProduceRequest, ProduceResponseWriter};
 use barnabas_protocol::{ErrorCode, TopicRef};
 
+use self::await_flush::{AwaitFlush, Unflushed};
 use super::transactional_produce::{Admission, JOINS_VERSION, Verdicts, admit};
 use super::{Answer, CloseReason, Ctx, Operation, Out, Outcome, Resource, error, when};
 use crate::config::{Compression, TopicConfig};
 use crate::ids::Uuid;
-use crate::partition::{PartitionError, Topic};
+use crate::partition::{Partition, PartitionError, Topic};
 use crate::storage::Appended;
 
 /// The oldest version that is answered.
@@ -79,6 +82,8 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
         request
     };
     let mut silent_failure = None;
+    let mut unflushed = Vec::new();
+    let body_start = out.bytes().len();
     let mut writer = ProduceResponseWriter::begin(out.bytes(), ctx.version, request.topics.len());
     for data in request.topics {
         let topic = find(ctx, &data.topic);
@@ -100,8 +105,14 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
                 Ok(topic) => append(ctx, topic, partition, &verdicts),
             };
             let name = topic.as_ref().map_or(name, |topic| &topic.name);
-            if let Some(code) = answer(&mut writer, index, name, &result) {
+            let (at, refused) = answer(&mut writer, index, name, &result);
+            if let Some(code) = refused {
                 silent_failure.get_or_insert(code);
+            }
+            if let Ok(Written { partition, appended, .. }) = result
+                && appended.flush_due
+            {
+                unflushed.extend(Unflushed::of(partition, appended.last_offset, at));
             }
         }
     }
@@ -109,7 +120,8 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
     match (acks, silent_failure) {
         (0, Some(code)) => Err(CloseReason::ProduceFailed(code)),
         (0, None) => Ok(Outcome::Silent),
-        _ => Ok(Outcome::Done),
+        _ if unflushed.is_empty() => Ok(Outcome::Done),
+        _ => Ok(Outcome::Parked(AwaitFlush::new(out, body_start, unflushed))),
     }
 }
 
@@ -146,13 +158,20 @@ fn find(ctx: &Ctx<'_>, topic: &TopicRef<'_>) -> Result<Arc<Topic>, ErrorCode> {
     Ok(found)
 }
 
-/// What is appended, and the log's first offset.
+/// What was appended where.
+struct Written {
+    partition: Arc<Partition>,
+    appended: Appended,
+    /// The log's first offset.
+    log_start_offset: i64,
+}
+
 fn append(
     ctx: &Ctx<'_>,
     topic: &Topic,
     data: PartitionData<'_>,
     verdicts: &Verdicts,
-) -> Result<(Appended, i64), Refusal> {
+) -> Result<Written, Refusal> {
     let records = data.records.ok_or(Refusal::Code(ErrorCode::InvalidRecord))?;
     let raw = RawBatch::sole(records, ctx.version >= ZSTD_VERSION).map_err(Refusal::Unreadable)?;
     let partition = topic.find(data.index).map_err(|cause| Refusal::Code(error::partition(&cause)))?;
@@ -181,7 +200,7 @@ fn append(
             None => partition.append(batch, Origin::Client, ctx.now),
         };
         match appended {
-            Ok(appended) => Ok((appended, log_start_offset)),
+            Ok(appended) => Ok(Written { partition: partition.clone(), appended, log_start_offset }),
             Err(cause) => Err(Refusal::Partition { cause, log_start_offset }),
         }
     })
@@ -224,22 +243,22 @@ fn caps(config: &TopicConfig) -> Caps {
     Caps { bytes, ..Caps::default() }
 }
 
-/// Writes a partition's answer; gives the code if it is an error.
+/// Writes a partition's answer; where it begins, and the code if it is an error.
 fn answer(
     writer: &mut ProduceResponseWriter<'_>,
     index: i32,
     topic: &str,
-    result: &Result<(Appended, i64), Refusal>,
-) -> Option<ErrorCode> {
+    result: &Result<Written, Refusal>,
+) -> (usize, Option<ErrorCode>) {
     let refusal = match result {
-        Ok((appended, log_start_offset)) => {
-            writer.partition(&PartitionAnswer {
+        Ok(Written { appended, log_start_offset, .. }) => {
+            let at = writer.partition(&PartitionAnswer {
                 base_offset: appended.first_offset,
                 log_append_time_ms: appended.append_time,
                 log_start_offset: *log_start_offset,
                 ..PartitionAnswer::refused(index, ErrorCode::None.code())
             });
-            return None;
+            return (at, None);
         }
         Err(refusal) => refusal,
     };
@@ -256,13 +275,13 @@ fn answer(
             (error::batch(fault), *log_start_offset, records, fault.message(topic, index))
         }
     };
-    writer.partition(&PartitionAnswer {
+    let at = writer.partition(&PartitionAnswer {
         log_start_offset: if tells_start(code) { known_start } else { -1 },
         record_errors: &records,
         error_message: message.as_deref(),
         ..bare(code)
     });
-    Some(code)
+    (at, Some(code))
 }
 
 /// Kafka leaves the log's start out where the batch is broken or the partition cannot be written.

@@ -294,7 +294,6 @@ impl Partitions {
             return;
         }
         let (id, dir) = (partition.id(), partition.dir());
-        partition.log().retire();
         self.cleaner.forget(dir, id);
         let doomed = DirName { partition: id.clone(), kind: DirKind::Delete(self.doors.rng.uuid()) };
         if let Some(doomed) = self.rename(dir, &id.to_string(), &doomed) {

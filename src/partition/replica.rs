@@ -1,14 +1,14 @@
 //! One partition as this broker has it: it leads, appends, and answers reads.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI32, AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, Ordering};
 
 use barnabas_protocol::batch::{Origin, ValidBatch};
 use parking_lot::Mutex;
 use tracing::warn;
 
 use super::log_dir::LogDir;
-use super::{PartitionError, Waiters};
+use super::{PartitionError, Waiter, Waiters};
 use crate::clock::Now;
 use crate::disk::Chunk;
 use crate::ids::TopicPartition;
@@ -32,6 +32,10 @@ pub struct Partition {
     leader_epoch: AtomicI32,
     high_watermark: AtomicI64,
     waiters: Waiters,
+    /// A flush runs that whoever comes meanwhile may count on: it looks again when it is done.
+    flushing: AtomicBool,
+    /// Bytes that become readable with the next flush.
+    held_bytes: AtomicI64,
     dir: Arc<LogDir>,
     spawner: Spawner,
 }
@@ -99,6 +103,8 @@ impl Partition {
             leader_epoch: AtomicI32::new(NOT_LEADING),
             high_watermark: AtomicI64::new(high_watermark),
             waiters: Waiters::default(),
+            flushing: AtomicBool::new(false),
+            held_bytes: AtomicI64::new(0),
             dir,
             spawner,
         }
@@ -206,12 +212,13 @@ impl Partition {
         self.waiters.changed();
     }
 
-    /// Appends one batch as the leader. With one replica it is committed at once.
+    /// Appends one batch as the leader. With one replica it is committed at once, or where `flush.messages` asks for
+    /// it, once a flush has reached it: many appends share one.
     ///
     /// # Errors
     /// Not the leader, refused by the log, or the directory failed.
     pub fn append(
-        &self,
+        self: &Arc<Self>,
         batch: ValidBatch<'_>,
         origin: Origin,
         now: Now,
@@ -226,7 +233,7 @@ impl Partition {
     /// # Errors
     /// As [`Self::append`]; the transaction has ended.
     pub fn append_in_transaction(
-        &self,
+        self: &Arc<Self>,
         batch: ValidBatch<'_>,
         known: ProducerMark,
         from_zero: bool,
@@ -236,7 +243,7 @@ impl Partition {
     }
 
     fn append_if(
-        &self,
+        self: &Arc<Self>,
         batch: ValidBatch<'_>,
         transaction: Option<(ProducerMark, bool)>,
         origin: Origin,
@@ -263,8 +270,16 @@ impl Partition {
             AppendError::Storage(error) => self.failed(&error),
             refused => PartitionError::Append(refused),
         })?;
+        if appended.flush_due {
+            drop(writer);
+            if !appended.duplicate {
+                self.held_bytes.fetch_add(bytes, Ordering::AcqRel);
+            }
+            self.flush_soon();
+            return Ok(appended);
+        }
         let high_watermark = self.log.end_offset();
-        self.high_watermark.store(high_watermark, Ordering::Release);
+        self.high_watermark.fetch_max(high_watermark, Ordering::AcqRel);
         drop(writer);
         if !appended.duplicate {
             self.waiters.committed(high_watermark);
@@ -283,6 +298,56 @@ impl Partition {
             self.flush_sealed();
         }
         Ok(appended)
+    }
+
+    /// Sees to it that a flush begins after now; whoever waits for the high watermark hears of its end.
+    fn flush_soon(self: &Arc<Self>) {
+        if self.flushing.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let this = self.clone();
+        self.spawner.blocking(move || this.flush_and_commit());
+    }
+
+    fn flush_and_commit(&self) {
+        loop {
+            if let Err(error) = self.log.flush() {
+                // Everybody who waits is told when the directory goes offline.
+                return self.dir.fail(&error);
+            }
+            if self.log.is_abandoned() {
+                return;
+            }
+            let flushed = self.log.recovery_point();
+            let stable = self.last_stable_offset();
+            self.high_watermark.fetch_max(flushed, Ordering::AcqRel);
+            let bytes = self.held_bytes.swap(0, Ordering::AcqRel);
+            self.waiters.committed(self.high_watermark());
+            if bytes > 0 {
+                // How many of them are stable is not worth counting: who waits for such looks.
+                let stable_bytes = if self.last_stable_offset() > stable { i64::MAX } else { 0 };
+                self.waiters.readable(bytes, stable_bytes);
+            }
+            // Not a mere store: it also learns what they appended.
+            self.flushing.swap(false, Ordering::AcqRel);
+            // Those who came while the flush ran had left it to this one to look again.
+            if self.log.end_offset() <= flushed || self.flushing.swap(true, Ordering::AcqRel) {
+                return;
+            }
+        }
+    }
+
+    /// A waiter that fires once `offset` is below the high watermark, or never will be; `None` if it is already.
+    pub fn wait_committed(&self, offset: i64) -> Option<Arc<Waiter>> {
+        if self.high_watermark() > offset {
+            return None;
+        }
+        let waiter = Waiter::for_bytes(i64::MAX);
+        self.waiters.watch_commit(offset, waiter.clone());
+        if self.high_watermark() > offset || self.leader_epoch().is_err() {
+            waiter.fire();
+        }
+        Some(waiter)
     }
 
     fn flush_sealed(&self) {

@@ -53,7 +53,7 @@ impl Appender {
         if let Some(producer) = &producer
             && let Some(known) = self.check(producer, &header, marker, origin)?
         {
-            return Ok(Appended { rolled: false, ..known });
+            return Ok(Appended { flush_due: self.flush_due(config.flush_messages), ..known });
         }
         let bytes = batch.bytes().len();
         if bytes as u64 > u64::from(config.segment_bytes) {
@@ -84,13 +84,14 @@ impl Appender {
             self.apply(&batch, producer, marker)?;
         }
         self.publish(incoming.last_offset.saturating_add(1));
-        let unflushed = self.log.end_offset().saturating_sub(self.log.recovery_point());
-        if unflushed >= config.flush_messages {
-            self.log.flush()?;
-        }
         let append_time = append_time.unwrap_or(-1);
         let last_offset = incoming.last_offset;
-        Ok(Appended { first_offset, last_offset, append_time, duplicate: false, rolled })
+        let flush_due = self.flush_due(config.flush_messages);
+        Ok(Appended { first_offset, last_offset, append_time, duplicate: false, rolled, flush_due })
+    }
+
+    fn flush_due(&self, flush_messages: i64) -> bool {
+        self.log.end_offset().saturating_sub(self.log.recovery_point()) >= flush_messages
     }
 
     fn check(
@@ -111,6 +112,7 @@ impl Appender {
             append_time: known.timestamp,
             duplicate: true,
             rolled: false,
+            flush_due: false,
         }))
     }
 

@@ -17,7 +17,7 @@ pub struct LogConfig {
     pub retention_ms: i64,
     /// `retention.bytes`; -1 is no limit.
     pub retention_bytes: i64,
-    /// `flush.messages`: an append that leaves so many records unflushed flushes.
+    /// `flush.messages`: an append that leaves so many records unflushed is acknowledged after a flush.
     pub flush_messages: i64,
     /// `flush.ms`: records are unflushed for at most this long.
     pub flush_ms: i64,

@@ -39,8 +39,6 @@ pub struct Log {
     pub(super) unflushed_since_ms: AtomicU64,
     /// Files have been made, renamed or removed since the directory was synced.
     pub(super) new_names: AtomicBool,
-    /// Its files are being removed: there is nothing to flush.
-    pub(super) retired: AtomicBool,
     /// A write failed: nobody knows what the files hold.
     pub(super) poisoned: AtomicBool,
     /// Its directory is being deleted.
@@ -155,19 +153,7 @@ impl Log {
         self.flush_below(active_base)
     }
 
-    /// The log is being deleted: its files may go away at any time.
-    pub fn retire(&self) {
-        self.retired.store(true, Ordering::Release);
-    }
-
     fn flush_below(&self, end: i64) -> Result<(), StorageError> {
-        match self.try_flush_below(end) {
-            Err(_) if self.retired.load(Ordering::Acquire) => Ok(()),
-            flushed => flushed,
-        }
-    }
-
-    fn try_flush_below(&self, end: i64) -> Result<(), StorageError> {
         let _alone = self.flushing.lock();
         self.usable()?;
         let flushed = self.recovery_point();
@@ -179,7 +165,10 @@ impl Log {
             // The one that ended just there, too: sealing it may have completed its indexes since.
             let first = segments.partition_point(|segment| segment.base < flushed).saturating_sub(1);
             let mut dirty = segments.iter().skip(first).filter(|segment| segment.base < end);
-            let synced = dirty.try_for_each(|segment| self.sync_segment(segment));
+            let active = segments.last();
+            let synced = dirty.try_for_each(|segment| {
+                self.sync_segment(segment, active.is_some_and(|active| Arc::ptr_eq(active, segment)))
+            });
             match synced.and_then(|()| self.sync_names()) {
                 Ok(()) => {}
                 Err(_) if self.is_abandoned() => return Ok(()),
@@ -196,10 +185,11 @@ impl Log {
         }
     }
 
-    fn sync_segment(&self, segment: &Segment) -> io::Result<()> {
+    fn sync_segment(&self, segment: &Segment, active: bool) -> io::Result<()> {
         let disk = self.disk.as_ref();
         segment.file(disk)?.sync_data()?;
-        segment.write_indexes(disk, true)
+        // After a crash the segment of the recovery point is read again and gets new indexes.
+        if active { Ok(()) } else { segment.write_indexes(disk, true) }
     }
 
     fn sync_names(&self) -> io::Result<()> {

@@ -71,7 +71,6 @@ impl Log {
             flushing: Mutex::new(()),
             unflushed_since_ms: AtomicU64::new(now.mono_ms),
             new_names: AtomicBool::new(true),
-            retired: AtomicBool::new(false),
             poisoned: AtomicBool::new(false),
             abandoned: AtomicBool::new(false),
         });

@@ -144,4 +144,7 @@ pub struct Appended {
     pub duplicate: bool,
     /// A segment was sealed: [`Log::flush_sealed`] is due, on a blocking thread.
     pub rolled: bool,
+    /// So many records are unflushed as `flush.messages` says: [`Log::flush`] is due, on a blocking thread, before
+    /// this is acknowledged.
+    pub flush_due: bool,
 }

@@ -60,6 +60,10 @@ pub struct Traffic {
     pub written: AtomicU64,
     /// Bytes read into this process.
     pub read: AtomicU64,
+    /// Syncs.
+    pub syncs: AtomicU64,
+    /// How long each takes at least, ms.
+    pub sync_ms: AtomicU64,
     /// Times that a descriptor was handed to sendfile.
     pub sent: AtomicU64,
     /// The files behave as if nothing of them were in memory.
@@ -167,6 +171,8 @@ impl DiskFile for CountingFile {
     }
 
     fn sync_data(&self) -> io::Result<()> {
+        self.1.syncs.fetch_add(1, Ordering::SeqCst);
+        std::thread::sleep(std::time::Duration::from_millis(self.1.sync_ms.load(Ordering::SeqCst)));
         self.0.sync_data()
     }
 

@@ -11,6 +11,7 @@
 mod allocations;
 mod copies;
 mod counting;
+mod syncs;
 
 #[path = "../support/mod.rs"]
 mod support;

@@ -17,6 +17,9 @@ use barnabas_protocol::batch::Batches;
 use barnabas_protocol::messages::DescribeLogDirsRequest;
 use support::{Client, Running};
 
+/// A process that is being started holds this one's locks for a moment, so that a directory would seem to be in use.
+static ONE_AT_A_TIME: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
+
 /// KAFKA_STORAGE_ERROR.
 const STORAGE_ERROR: i16 = 56;
 
@@ -105,6 +108,7 @@ async fn one_in_each(client: &mut Client, second: &Path) -> (Uuid, i32, i32) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_full_disk_stops_its_partitions_and_no_others() {
+    let _alone = ONE_AT_A_TIME.lock().await;
     let home = tempfile::tempdir().unwrap();
     let (first, second) = (home.path().join("first"), home.path().join("second"));
     let Some(volume) = Volume::new(second.clone(), 6) else { return };
@@ -140,6 +144,7 @@ async fn a_full_disk_stops_its_partitions_and_no_others() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_directory_that_does_not_work_at_the_start_is_not_replaced_by_an_empty_one() {
+    let _alone = ONE_AT_A_TIME.lock().await;
     let home = tempfile::tempdir().unwrap();
     let (first, second) = (home.path().join("first"), home.path().join("second"));
     let broker = two_dirs(&first, &second);
@@ -196,6 +201,7 @@ async fn end(mut program: std::process::Child, output: &Path) -> (Option<i32>, S
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_directory_in_use_stops_the_start() {
+    let _alone = ONE_AT_A_TIME.lock().await;
     let home = tempfile::tempdir().unwrap();
     let data = home.path().join("data");
     let broker = support::start(&data, &[]);
@@ -208,6 +214,7 @@ async fn a_directory_in_use_stops_the_start() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_full_disk_that_is_the_only_one_ends_the_process() {
+    let _alone = ONE_AT_A_TIME.lock().await;
     let home = tempfile::tempdir().unwrap();
     let data = home.path().join("data");
     let Some(volume) = Volume::new(data.clone(), 6) else { return };

@@ -142,7 +142,7 @@ fn every_version_of_the_answer_is_read_back() {
         let mut w = ProduceResponseWriter::begin(&mut body, version, 2);
         w.topic("t", Uuid([4; 16]), 2);
         w.partition(&PartitionAnswer::refused(0, 3));
-        w.partition(&full);
+        let start = w.partition(&full);
         w.topic("empty", Uuid([5; 16]), 0);
         w.finish(77, &[endpoint]);
 
@@ -173,11 +173,28 @@ fn every_version_of_the_answer_is_read_back() {
                 plain::LeaderIdAndEpoch::default()
             },
         };
-        assert_eq!(answer.responses[0].partition_responses[1], expected);
+        assert_eq!(answer.responses[0].partition_responses[1], expected.clone());
         assert_eq!(answer.responses[0].partition_responses[0].base_offset, -1);
         assert_eq!(answer.node_endpoints.len(), usize::from(since_10));
         assert_eq!(answer.responses[0].topic_id, if version >= BY_ID { Uuid([4; 16]) } else { Uuid::ZERO });
         // Byte for byte what the plain struct writes.
         assert_eq!(encoded(&answer, version), body[6..]);
+
+        refuse_written(&mut body, start, version, 56);
+        let mut r = Reader::new(&body[6..], version);
+        let refused = plain::ProduceResponse::decode(&mut r).unwrap();
+        let refused = refused.responses[0].partition_responses[1].clone();
+        let (error_code, base_offset, log_append_time_ms) = (56, -1, -1);
+        let log_start_offset = -1;
+        assert_eq!(
+            refused,
+            plain::PartitionProduceResponse {
+                error_code,
+                base_offset,
+                log_append_time_ms,
+                log_start_offset,
+                ..expected
+            }
+        );
     }
 }
