@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 use crate::clock::Clock;
 use crate::controller::{ControllerError, Delta, Image, Subscriber};
 use crate::coordinator::{Groups, OFFSETS_TOPIC, PartitionLog, TRANSACTIONS_TOPIC, Transactions};
-use crate::partition::Partitions;
+use crate::partition::{Partition, Partitions};
 
 /// See the module.
 pub struct Follower {
@@ -56,28 +56,33 @@ impl Follower {
         lead: impl Fn(i32, PartitionLog),
         resign: impl Fn(i32),
     ) {
-        let Some(topic) = self.partitions.topic(name) else { return };
+        let partitions = self.partitions.topic(name).map(|topic| topic.partitions()).unwrap_or_default();
+        let led: BTreeMap<i32, (i32, Arc<Partition>)> = partitions
+            .into_iter()
+            .filter_map(|partition| {
+                Some((partition.id().partition, (partition.leader_epoch().ok()?, partition)))
+            })
+            .collect();
         let mut leading = leading.lock();
-        for partition in topic.partitions() {
-            let index = partition.id().partition;
-            match partition.leader_epoch() {
-                Ok(epoch) if leading.get(&index) != Some(&epoch) => {
-                    leading.insert(index, epoch);
-                    lead(index, PartitionLog::new(partition, epoch, self.clock.clone()));
-                }
-                Ok(_) => {}
-                Err(_) => {
-                    if leading.remove(&index).is_some() {
-                        resign(index);
-                    }
-                }
+        leading.retain(|index, _| {
+            let stays = led.contains_key(index);
+            if !stays {
+                resign(*index);
+            }
+            stays
+        });
+        for (index, (epoch, partition)) in led {
+            if leading.insert(index, epoch) != Some(epoch) {
+                lead(index, PartitionLog::new(partition, epoch, self.clock.clone()));
             }
         }
     }
 
-    fn follow_internal_topics(&self, new: &Image, changed: &dyn Fn(&str) -> bool) {
-        if let Some(topic) = new.topic(OFFSETS_TOPIC).filter(|_| changed(OFFSETS_TOPIC)) {
-            self.groups.set_partitions(topic.partition_count());
+    fn follow_internal_topics(&self, new: &Image, touched: &dyn Fn(&str) -> bool) {
+        if touched(OFFSETS_TOPIC) {
+            if let Some(topic) = new.topic(OFFSETS_TOPIC) {
+                self.groups.set_partitions(topic.partition_count());
+            }
             self.follow_topic(
                 OFFSETS_TOPIC,
                 &self.leading_groups,
@@ -86,8 +91,10 @@ impl Follower {
             );
         }
         // After the groups, where these write markers.
-        if let Some(topic) = new.topic(TRANSACTIONS_TOPIC).filter(|_| changed(TRANSACTIONS_TOPIC)) {
-            self.transactions.set_partitions(topic.partition_count());
+        if touched(TRANSACTIONS_TOPIC) {
+            if let Some(topic) = new.topic(TRANSACTIONS_TOPIC) {
+                self.transactions.set_partitions(topic.partition_count());
+            }
             self.follow_topic(
                 TRANSACTIONS_TOPIC,
                 &self.leading_transactions,
@@ -105,7 +112,10 @@ impl Subscriber for Follower {
             // Nobody listens only while the broker stops.
             let _stopping = self.chosen.send(());
         }
-        self.follow_internal_topics(new, &|name| delta.changed.values().any(|topic| &*topic.name == name));
+        let touched = |name: &str| {
+            delta.changed.values().chain(delta.removed.values()).any(|topic| &*topic.name == name)
+        };
+        self.follow_internal_topics(new, &touched);
         let removed: Vec<_> = delta.removed.values().map(|topic| topic.name.clone()).collect();
         if !removed.is_empty() {
             self.groups.topics_deleted(&removed);

@@ -12,5 +12,6 @@
 mod support;
 
 mod bad_input;
+mod internal_topics;
 mod order;
 mod records;
