@@ -6,6 +6,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use tokio::sync::mpsc;
 
+use super::cluster::ImageCluster;
 use crate::clock::Clock;
 use crate::controller::{ControllerError, Delta, Image, Subscriber};
 use crate::coordinator::{Groups, OFFSETS_TOPIC, PartitionLog, TRANSACTIONS_TOPIC, Transactions};
@@ -106,16 +107,23 @@ impl Follower {
 }
 
 impl Subscriber for Follower {
-    fn changed(&self, _old: &Image, new: &Arc<Image>, delta: &Delta) {
+    fn changed(&self, old: &Image, new: &Arc<Image>, delta: &Delta) {
         self.partitions.apply(new, delta);
         if !delta.changed.is_empty() {
             // Nobody listens only while the broker stops.
             let _stopping = self.chosen.send(());
         }
+        self.groups.set_cluster(Arc::new(ImageCluster(new.clone())));
         let touched = |name: &str| {
             delta.changed.values().chain(delta.removed.values()).any(|topic| &*topic.name == name)
         };
         self.follow_internal_topics(new, &touched);
+        let changed = delta.changed.values().chain(delta.removed.values());
+        let changed: Arc<[_]> = changed.map(|topic| topic.name.clone()).collect();
+        if !changed.is_empty() {
+            let new = delta.changed.keys().any(|id| old.topic_by_id(*id).is_none());
+            self.groups.topics_changed(&changed, new);
+        }
         let removed: Vec<_> = delta.removed.values().map(|topic| topic.name.clone()).collect();
         if !removed.is_empty() {
             self.groups.topics_deleted(&removed);

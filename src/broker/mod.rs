@@ -4,6 +4,7 @@
 //! the metadata log is replayed, the logs are opened, the coordinators loaded, and only then is anybody let in.
 
 mod claim;
+mod cluster;
 mod follow;
 mod listen;
 mod rules;
@@ -26,6 +27,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::controller::image::Endpoint;
 use crate::controller::{self, Controller, ControllerError, Node, Opening};
+use crate::coordinator::group::ConsumerSettings;
 use crate::coordinator::{GroupSettings, Groups, Markers, TransactionSettings, Transactions};
 use crate::disk::Disk;
 use crate::handlers::{FetchSessions, Rooms};
@@ -300,6 +302,7 @@ fn group_settings(config: &Config) -> GroupSettings {
         max_batch_bytes: usize::try_from(config.topic_defaults.config().max_message_bytes)
             .unwrap_or_default(),
         codec: Codec::from_id(i16::from(offsets.compression_codec)).unwrap_or(Codec::None),
+        consumer: consumer_settings(&config.consumer_groups),
         offsets_partitions: offsets.num_partitions,
     }
 }
@@ -313,6 +316,21 @@ fn transaction_settings(config: &Config) -> TransactionSettings {
         max_batch_bytes: usize::try_from(config.topic_defaults.config().max_message_bytes)
             .unwrap_or_default(),
         partitions: settings.num_partitions,
+    }
+}
+
+fn consumer_settings(config: &crate::config::broker::ConsumerGroups) -> ConsumerSettings {
+    ConsumerSettings {
+        session_ms: config.session_timeout_ms,
+        min_session_ms: config.min_session_timeout_ms,
+        max_session_ms: config.max_session_timeout_ms,
+        heartbeat_ms: config.heartbeat_interval_ms,
+        min_heartbeat_ms: config.min_heartbeat_interval_ms,
+        max_heartbeat_ms: config.max_heartbeat_interval_ms,
+        assignment_interval_ms: config.assignment_interval_ms,
+        regex_refresh_ms: i64::from(config.regex_refresh_interval_ms),
+        max_size: usize::try_from(config.max_size).unwrap_or(usize::MAX),
+        assignors: config.assignors.clone(),
     }
 }
 

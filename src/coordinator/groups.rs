@@ -8,7 +8,10 @@ use crate::rng::Rng;
 use crate::spawn::Spawner;
 use crate::storage::ProducerMark;
 
-use super::group::{Event, GroupError, GroupMachine, GroupSettings, Request, Response};
+use super::group::view::NoCluster;
+use super::group::{
+    Cluster, Event, GroupError, GroupMachine, GroupSettings, Request, Response, View, perform,
+};
 use super::log::{LogFault, Marker, ShardLog};
 use super::router::{Performer, Router};
 use super::shard::{Answer, Unavailable};
@@ -28,14 +31,24 @@ pub const OFFSETS_TOPIC: &str = "__consumer_offsets";
 pub struct Groups {
     router: Arc<Router<GroupMachine>>,
     rng: Rng,
+    settings: Arc<GroupSettings>,
 }
 
 impl Groups {
     /// No shards yet. Must be called inside the runtime.
     pub fn new(settings: GroupSettings, clock: Clock, rng: Rng, spawner: Spawner) -> Groups {
         let partitions = settings.offsets_partitions;
-        let no_work: Performer<GroupMachine> = Box::new(|_, _, effect| match effect {});
-        Groups { router: Router::new(OFFSETS_TOPIC, partitions, settings, clock, spawner, no_work), rng }
+        let settings = Arc::new(settings);
+        let view = View { settings: settings.clone(), cluster: Arc::new(NoCluster) };
+        let work: Performer<GroupMachine> = Box::new(move |router, partition, effect| {
+            let router = Arc::clone(router);
+            drop(spawner.blocking(move || {
+                // A shard that is gone does not need it; whoever leads now looks for itself.
+                let _ = router.tell(partition, perform(effect));
+            }));
+        });
+        let router = Router::new(OFFSETS_TOPIC, partitions, view, clock, spawner, work);
+        Groups { router, rng, settings }
     }
 
     /// How many partitions the topic has, once it exists.
@@ -68,6 +81,12 @@ impl Groups {
         if let Request::Join(join) = &mut request {
             join.fresh = u128::from_be_bytes(self.rng.uuid().0);
         }
+        if let Request::Beat(beat) = &mut request
+            && beat.member.is_empty()
+        {
+            // The first version of the request leaves it to the broker to name its members.
+            beat.member = self.rng.uuid().to_string();
+        }
         let partition = self.router.partition_of(request.group());
         self.router.ask(partition, |reply| Event::Ask(reply, request))
     }
@@ -96,6 +115,16 @@ impl Groups {
     /// Asks every shard of this broker (ListGroups).
     pub fn ask_all(&self, request: &Request) -> Vec<Answer<Response>> {
         self.router.ask_all(|reply| Event::Ask(reply, request.clone()))
+    }
+
+    /// The cluster's metadata from now on.
+    pub fn set_cluster(&self, cluster: Arc<dyn Cluster>) {
+        self.router.set_view(View { settings: self.settings.clone(), cluster });
+    }
+
+    /// Topics are new, larger, on other brokers or gone; call after [`Groups::set_cluster`].
+    pub fn topics_changed(&self, topics: &Arc<[TopicName]>, new: bool) {
+        self.router.tell_all(|| Event::TopicsChanged { topics: topics.clone(), new });
     }
 
     /// Topics are gone: their offsets go, too.

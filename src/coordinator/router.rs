@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
+use arc_swap::ArcSwap;
 use parking_lot::{Mutex, RwLock};
 use tokio::sync::Notify;
 use tracing::{error, info};
@@ -25,7 +26,7 @@ pub type Performer<M> = Box<dyn Fn(&Arc<Router<M>>, i32, <M as Machine>::Effect)
 pub struct Router<M: Stored> {
     /// For log lines: the topic's name.
     topic: &'static str,
-    view: M::View,
+    view: ArcSwap<M::View>,
     clock: Clock,
     spawner: Spawner,
     partitions: AtomicI32,
@@ -71,7 +72,7 @@ impl<M: Stored> Router<M> {
         let alarm = Arc::new(Alarm { until_ms: AtomicU64::new(NEVER), earlier: Notify::new() });
         let router = Arc::new(Router {
             topic,
-            view,
+            view: ArcSwap::from_pointee(view),
             clock: clock.clone(),
             spawner,
             partitions: AtomicI32::new(partitions),
@@ -83,9 +84,9 @@ impl<M: Stored> Router<M> {
         router
     }
 
-    /// What the machines look at.
-    pub fn view(&self) -> &M::View {
-        &self.view
+    /// What the machines look at from now on.
+    pub fn set_view(&self, view: M::View) {
+        self.view.store(Arc::new(view));
     }
 
     /// How many partitions the topic has, once it exists.
@@ -136,8 +137,9 @@ impl<M: Stored> Router<M> {
         drop(self.spawner.blocking(move || {
             let began = router.clock.now();
             let mut hard = M::Hard::default();
+            let view = router.view.load_full();
             let loaded = replay::<M>(&*slot.log, &mut hard).and_then(|records| {
-                let shard = Shard::loaded(hard, &router.view, router.clock.now(), slot.log.clone())?;
+                let shard = Shard::loaded(hard, &*view, router.clock.now(), slot.log.clone())?;
                 Ok((records, shard))
             });
             let mut state = slot.state.lock();
@@ -267,7 +269,7 @@ impl<M: Stored> Router<M> {
     ) -> Result<T, Unavailable> {
         let mut state = slot.state.lock();
         match std::mem::replace(&mut *state, State::Gone) {
-            State::Active(mut shard) => match run(&mut shard, &self.view) {
+            State::Active(mut shard) => match run(&mut shard, &self.view.load()) {
                 Ok(result) => {
                     *state = State::Active(shard);
                     let due = self.settled(slot, &mut state);

@@ -129,7 +129,7 @@ fn commit_of(group: &str, offset: i64) -> Request {
         instance: None,
         generation: -1,
         retention_ms: None,
-        names_unknown_group: true,
+        knows_epochs: true,
         producer: None,
         topics: vec![CommitTopic {
             topic: "t".into(),
@@ -141,7 +141,7 @@ fn commit_of(group: &str, offset: i64) -> Request {
 
 fn fetch() -> Request {
     let topics = Some(vec![("t".into(), vec![0])]);
-    Request::Fetch(Fetch { group: "g".into(), require_stable: false, topics })
+    Request::Fetch(Fetch { group: "g".into(), member: None, epoch: -1, require_stable: false, topics })
 }
 
 fn join(member: &str) -> Request {

@@ -7,6 +7,7 @@ use barnabas_protocol::messages::{DescribeGroupsRequest, DescribeGroupsResponse}
 
 use super::group::{Said, code, may, then_all};
 use super::{Answer, Ctx, Operation, Out};
+use crate::coordinator::group::consumer::Refused;
 use crate::coordinator::group::response::Described;
 use crate::coordinator::{Answer as Asked, GroupError, Request, Response, Unavailable};
 
@@ -42,7 +43,8 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
     })
 }
 
-fn operations(ctx: &Ctx<'_>, group: &str) -> i32 {
+/// Bits of what the principal may do to a group.
+pub(super) fn operations(ctx: &Ctx<'_>, group: &str) -> i32 {
     let allowed = OPERATIONS.iter().filter(|(operation, _)| may(ctx, *operation, group));
     allowed.map(|(_, bit)| 1 << bit).sum()
 }
@@ -58,14 +60,18 @@ fn describe(ctx: &Ctx<'_>, group_id: String, said: Said) -> DescribedGroup {
     }
     match said {
         Ok(Response::Describe(Ok(described))) => full(group_id, described),
-        Ok(Response::Describe(Err(GroupError::GroupIdNotFound))) => DescribedGroup {
-            error_code: if ctx.version >= 6 { ErrorCode::GroupIdNotFound.code() } else { 0 },
-            error_message: Some(format!("Group {group_id} not found.")).filter(|_| ctx.version >= 6),
-            group_state: "Dead".to_owned(),
-            group_id,
-            ..DescribedGroup::default()
-        },
-        Ok(Response::Describe(Err(other))) | Err(other) => error(code(other), group_id),
+        Ok(Response::Describe(Err(Refused { error: GroupError::GroupIdNotFound, message }))) => {
+            DescribedGroup {
+                error_code: if ctx.version >= 6 { ErrorCode::GroupIdNotFound.code() } else { 0 },
+                error_message: message.filter(|_| ctx.version >= 6),
+                group_state: "Dead".to_owned(),
+                group_id,
+                ..DescribedGroup::default()
+            }
+        }
+        Ok(Response::Describe(Err(Refused { error: other, .. }))) | Err(other) => {
+            error(code(other), group_id)
+        }
         Ok(_) => error(ErrorCode::CoordinatorNotAvailable, group_id),
     }
 }

@@ -6,6 +6,8 @@ mod add_partitions_to_txn;
 mod alter_configs;
 mod api_versions;
 mod config_change;
+mod consumer_group_describe;
+mod consumer_group_heartbeat;
 mod create_partitions;
 mod create_topics;
 mod delete_groups;
@@ -120,6 +122,8 @@ pub const TABLE: &[Row] = &[
     Row { key: ApiKey::DescribeTopicPartitions, versions: 0..=0, start: describe_topic_partitions::start },
     Row { key: ApiKey::IncrementalAlterConfigs, versions: 0..=1, start: incremental_alter_configs::start },
     Row { key: ApiKey::OffsetDelete, versions: 0..=0, start: offset_delete::start },
+    Row { key: ApiKey::ConsumerGroupHeartbeat, versions: 0..=1, start: consumer_group_heartbeat::start },
+    Row { key: ApiKey::ConsumerGroupDescribe, versions: 0..=1, start: consumer_group_describe::start },
     Row { key: ApiKey::ListConfigResources, versions: 0..=1, start: list_config_resources::start },
 ];
 

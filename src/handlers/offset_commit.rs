@@ -63,7 +63,7 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
         instance: request.group_instance_id,
         generation: request.generation_id_or_member_epoch,
         retention_ms: (request.retention_time_ms != -1).then_some(request.retention_time_ms),
-        names_unknown_group: ctx.version >= 9,
+        knows_epochs: ctx.version >= 9,
         producer: None,
         topics,
     };

@@ -31,7 +31,8 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
         true => Asked::Ready(Err(Unavailable::NotHere)),
         false => {
             let topics = if plan.all { None } else { Some(plan.asked.clone()) };
-            let fetch = Fetch { group: plan.group.clone(), require_stable, topics };
+            let (member, epoch) = (plan.member.clone(), plan.epoch);
+            let fetch = Fetch { group: plan.group.clone(), member, epoch, require_stable, topics };
             ctx.rooms.groups.ask(Request::Fetch(fetch))
         }
     });
@@ -69,6 +70,8 @@ fn single(request: OffsetFetchRequest) -> OffsetFetchRequestGroup {
 /// What is asked of one group, and what is refused at once.
 struct Plan {
     group: String,
+    member: Option<String>,
+    epoch: i32,
     denied: bool,
     all: bool,
     asked: Vec<(TopicName, Vec<i32>)>,
@@ -82,6 +85,8 @@ impl Plan {
             denied: !may(ctx, Operation::Describe, &group.group_id),
             all: group.topics.is_none(),
             group: group.group_id,
+            member: group.member_id,
+            epoch: group.member_epoch,
             asked: Vec::new(),
             ids: Vec::new(),
             refused: Vec::new(),

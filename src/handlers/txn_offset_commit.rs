@@ -79,7 +79,7 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
         instance: request.group_instance_id,
         generation: request.generation_id_or_member_epoch,
         retention_ms: None,
-        names_unknown_group: false,
+        knows_epochs: false,
         producer: Some(producer),
         topics,
     };
@@ -165,7 +165,7 @@ fn nothing() -> Commit {
         instance: None,
         generation: -1,
         retention_ms: None,
-        names_unknown_group: false,
+        knows_epochs: false,
         producer: None,
         topics: Vec::new(),
     }

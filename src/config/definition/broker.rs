@@ -287,26 +287,26 @@ pub(super) static KEYS: &[Key] = keys! { broker:
         "How long an empty classic group waits for more members to join.";
     "group.max.size": Int = "2147483647", AtLeast(1), ReadOnly, Built,
         "Most members of a classic group.";
-    "group.consumer.session.timeout.ms": Int = "45000", AtLeast(1), ReadOnly, NotBuilt,
+    "group.consumer.session.timeout.ms": Int = "45000", AtLeast(1), ReadOnly, Built,
         "How long a member of a consumer group may be silent, if the group sets nothing.";
-    "group.consumer.min.session.timeout.ms": Int = "45000", AtLeast(1), ReadOnly, NotBuilt,
+    "group.consumer.min.session.timeout.ms": Int = "45000", AtLeast(1), ReadOnly, Built,
         "Shortest session timeout a consumer group may set.";
-    "group.consumer.max.session.timeout.ms": Int = "60000", AtLeast(1), ReadOnly, NotBuilt,
+    "group.consumer.max.session.timeout.ms": Int = "60000", AtLeast(1), ReadOnly, Built,
         "Longest session timeout a consumer group may set.";
-    "group.consumer.heartbeat.interval.ms": Int = "5000", AtLeast(1), ReadOnly, NotBuilt,
+    "group.consumer.heartbeat.interval.ms": Int = "5000", AtLeast(1), ReadOnly, Built,
         "How often members of a consumer group report, if the group sets nothing.";
-    "group.consumer.min.heartbeat.interval.ms": Int = "5000", AtLeast(1), ReadOnly, NotBuilt,
+    "group.consumer.min.heartbeat.interval.ms": Int = "5000", AtLeast(1), ReadOnly, Built,
         "Shortest heartbeat interval a consumer group may set.";
-    "group.consumer.max.heartbeat.interval.ms": Int = "15000", AtLeast(1), ReadOnly, NotBuilt,
+    "group.consumer.max.heartbeat.interval.ms": Int = "15000", AtLeast(1), ReadOnly, Built,
         "Longest heartbeat interval a consumer group may set.";
-    "group.consumer.max.size": Int = "2147483647", AtLeast(1), ReadOnly, NotBuilt,
+    "group.consumer.max.size": Int = "2147483647", AtLeast(1), ReadOnly, Built,
         "Most members of a consumer group.";
-    "group.consumer.assignors": List = "uniform,range", Items(&[], NotEmpty), ReadOnly, NotBuilt,
+    "group.consumer.assignors": List = "uniform,range", Items(&[], NotEmpty), ReadOnly, Built,
         "Assignors of a consumer group, the default first.";
     "group.consumer.migration.policy": String = "bidirectional",
         OneOfAnyCase(&["DISABLED", "DOWNGRADE", "UPGRADE", "BIDIRECTIONAL"]), ReadOnly, NotBuilt,
         "Between which protocols a group may change while it has members.";
-    "group.consumer.assignment.interval.ms": Int = "1000", AtLeast(0), ClusterWide, NotBuilt,
+    "group.consumer.assignment.interval.ms": Int = "1000", AtLeast(0), ClusterWide, Built,
         "Shortest time between two assignments of a consumer group, if the group sets nothing.";
     "group.consumer.min.assignment.interval.ms": Int = "0", AtLeast(0), ReadOnly, NotBuilt,
         "Shortest assignment interval a consumer group may set.";
@@ -314,7 +314,7 @@ pub(super) static KEYS: &[Key] = keys! { broker:
         "Longest assignment interval a consumer group may set.";
     "group.consumer.assignor.offload.enable": Boolean = "true", Any, ClusterWide, NotBuilt, internal,
         "Whether assignments of a consumer group are computed beside the coordinator.";
-    "group.consumer.regex.refresh.interval.ms": Int = "600000", AtLeast(10_000), ReadOnly, NotBuilt, internal,
+    "group.consumer.regex.refresh.interval.ms": Int = "600000", AtLeast(10_000), ReadOnly, Built, internal,
         "How often regular-expression subscriptions are looked up again.";
     "group.share.session.timeout.ms": Int = "45000", AtLeast(1), ReadOnly, NotBuilt,
         "How long a member of a share group may be silent, if the group sets nothing.";

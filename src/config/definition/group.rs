@@ -6,13 +6,13 @@ use super::{Effect, Key, Kind, Preset, Update, keys};
 
 pub(super) static KEYS: &[Key] = keys! { of_broker:
     "consumer.session.timeout.ms": Int = "45000",
-        AtLeast(1), Some("group.consumer.session.timeout.ms"), NotBuilt,
+        AtLeast(1), Some("group.consumer.session.timeout.ms"), Built,
         "How long a member may be silent before it is removed.";
     "consumer.heartbeat.interval.ms": Int = "5000",
-        AtLeast(1), Some("group.consumer.heartbeat.interval.ms"), NotBuilt,
+        AtLeast(1), Some("group.consumer.heartbeat.interval.ms"), Built,
         "How often members report.";
     "consumer.assignment.interval.ms": Int = "1000",
-        AtLeast(0), Some("group.consumer.assignment.interval.ms"), NotBuilt,
+        AtLeast(0), Some("group.consumer.assignment.interval.ms"), Built,
         "Shortest time between two assignments of the group.";
     "consumer.assignor.offload.enable": Boolean = "true",
         Any, Some("group.consumer.assignor.offload.enable"), NotBuilt, internal,

@@ -6,6 +6,7 @@ use bytes::Bytes;
 
 use crate::ids::TopicName;
 
+use super::consumer::{Change, ConsumerGroup};
 use super::record::{GroupValue, OffsetValue, Record};
 use super::{GroupId, Kind};
 
@@ -17,7 +18,8 @@ pub struct Hard {
     /// Offsets in open transactions, by producer.
     pending: BTreeMap<i64, BTreeMap<GroupId, Pending>>,
     foreign: BTreeMap<Bytes, (i16, Bytes)>,
-    /// Groups whose own protocol is another than the classic one.
+    consumers: BTreeMap<GroupId, ConsumerGroup>,
+    /// Share and streams groups.
     kinds: BTreeMap<GroupId, Kind>,
     /// Counts records: which of two commits of one partition is the later.
     sequence: u64,
@@ -40,7 +42,6 @@ struct Committed {
 /// The schemas whose key says that a group is no classic one.
 fn kind_of(schema: i16) -> Option<Kind> {
     match schema {
-        3 => Some(Kind::Consumer),
         11 => Some(Kind::Share),
         17 => Some(Kind::Streams),
         _ => None,
@@ -66,6 +67,16 @@ pub fn apply(hard: &mut Hard, record: Record) {
         }
         Record::Group { group, value: None } => {
             hard.groups.remove(&group);
+        }
+        Record::Consumer { group, change: Change::Group(None) } => {
+            hard.consumers.remove(&group);
+        }
+        Record::Consumer { group, change } => {
+            if change.creates() {
+                hard.consumers.entry(group).or_default().apply(change);
+            } else if let Some(group) = hard.consumers.get_mut(&group) {
+                group.apply(change);
+            }
         }
         Record::Marker { producer, commit } => hard.end(producer, commit),
         Record::Foreign { kind, group, key, value: Some(value) } => {
@@ -147,12 +158,22 @@ impl Hard {
         self.groups.get(group)
     }
 
-    /// The protocol of a group that is no classic one.
+    /// Consumer groups (KIP-848).
+    pub fn consumers(&self) -> impl Iterator<Item = (&GroupId, &ConsumerGroup)> {
+        self.consumers.iter()
+    }
+
+    /// A consumer group (KIP-848).
+    pub fn consumer(&self, group: &str) -> Option<&ConsumerGroup> {
+        self.consumers.get(group)
+    }
+
+    /// The protocol of a share or streams group.
     pub fn kind(&self, group: &str) -> Option<Kind> {
         self.kinds.get(group).copied()
     }
 
-    /// Groups that are no classic ones.
+    /// Share and streams groups.
     pub fn kinds(&self) -> impl Iterator<Item = (&GroupId, Kind)> {
         self.kinds.iter().map(|(group, kind)| (group, *kind))
     }

@@ -15,7 +15,7 @@ use crate::coordinator::records::Stored;
 use crate::ids::Uuid;
 
 use super::record::{GroupValue, MemberValue, OffsetValue, Record};
-use super::{GroupId, GroupMachine, GroupSettings};
+use super::{GroupId, GroupMachine, View, consumer};
 
 /// Key schemas.
 const LEGACY_OFFSET: i16 = 0;
@@ -45,6 +45,7 @@ impl Stored for GroupMachine {
                 let written = state.as_ref().map(|state| to_versioned(&group_message(state), GROUP_VALUE));
                 written.map(|bytes| value.extend_from_slice(&bytes)).is_some()
             }
+            Record::Consumer { group, change } => consumer::encode(group, change, key, value),
             Record::Foreign { key: bytes, value: content, .. } => {
                 key.extend_from_slice(bytes);
                 content.as_ref().map(|content| value.extend_from_slice(content)).is_some()
@@ -75,12 +76,16 @@ impl Stored for GroupMachine {
                 let value = value.map(from_versioned::<GroupMetadataValue>).transpose().map_err(text)?;
                 Ok(Record::Group { group: key.group.into(), value: value.map(group_value) })
             }
+            kind if consumer::is_ours(kind) => {
+                let (group, change) = consumer::decode(key, value).map_err(text)?;
+                Ok(Record::Consumer { group, change })
+            }
             kind => foreign(kind, key, value),
         }
     }
 
-    fn codec(view: &GroupSettings) -> Codec {
-        view.codec
+    fn codec(view: &View) -> Codec {
+        view.settings.codec
     }
 
     fn marker(producer: i64, commit: bool) -> Option<Record> {
@@ -266,9 +271,14 @@ mod tests {
 
     #[test]
     fn records_of_other_protocols_are_kept_and_unknown_ones_refused() {
-        // ConsumerGroupMetadataKey of group "g".
-        let record = GroupMachine::decode(&[0, 3, 0, 1, b'g'], Some(&[0, 0, 0, 0, 0, 1, 0]), None).unwrap();
-        let Record::Foreign { kind: 3, group: Some(group), .. } = &record else { panic!("{record:?}") };
+        // ShareGroupMetadataKey of group "g".
+        let record = GroupMachine::decode(
+            &[0, 11, 0, 1, b'g'],
+            Some(&[0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0]),
+            None,
+        )
+        .unwrap();
+        let Record::Foreign { kind: 11, group: Some(group), .. } = &record else { panic!("{record:?}") };
         assert_eq!(&**group, "g");
         comes_back(&record);
         assert!(GroupMachine::decode(&[0, 99], None, None).is_err());

@@ -4,18 +4,19 @@ use tracing::info;
 
 use super::classic::state::State;
 use super::record::Record;
-use super::{GroupError, Soft, Step, TimerKey};
+use super::{GroupError, GroupId, Soft, Step, TimerKey, consumer};
 
 /// Deletes an empty group with all it has committed.
 pub(super) fn delete(cx: &mut Step<'_>, soft: &mut Soft, id: &str) -> Result<(), GroupError> {
-    let Some(group) = soft.groups.get(id) else {
-        let foreign = cx.hard.kind(id).is_some();
-        return Err(if foreign { GroupError::NonEmptyGroup } else { GroupError::GroupIdNotFound });
+    let group_id: GroupId = id.into();
+    let end = match (soft.groups.get(id), cx.hard.consumer(id)) {
+        (Some(group), _) if group.state() == State::Empty => {
+            vec![Record::Group { group: group_id.clone(), value: None }]
+        }
+        (None, Some(group)) if group.members().is_empty() => consumer::leave::tombstones(&group_id, group),
+        (None, None) if cx.hard.kind(id).is_none() => return Err(GroupError::GroupIdNotFound),
+        _ => return Err(GroupError::NonEmptyGroup),
     };
-    if group.state() != State::Empty {
-        return Err(GroupError::NonEmptyGroup);
-    }
-    let group_id = group.id.clone();
     let mut records: Vec<Record> = Vec::new();
     for (topic, partitions) in cx.hard.offsets(id) {
         records.extend(partitions.map(|(partition, _)| tombstone(&group_id, topic, partition)));
@@ -25,16 +26,16 @@ pub(super) fn delete(cx: &mut Step<'_>, soft: &mut Soft, id: &str) -> Result<(),
             records.push(tombstone(&group_id, topic, *partition));
         }
     }
-    records.push(Record::Group { group: group_id.clone(), value: None });
+    records.extend(end);
     if records.iter().map(Record::size).sum::<usize>() > cx.settings.max_batch_bytes {
         return Err(GroupError::RecordsTooLarge);
     }
     info!(group = %id, "group deleted");
-    for member in &group.pending {
-        cx.out.cancel(TimerKey::Session { group: group_id.clone(), member: member.clone() });
-    }
     cx.out.records.append(&mut records);
-    soft.groups.remove(id);
+    soft.consumers.remove(id);
+    for member in soft.groups.remove(id).into_iter().flat_map(|group| group.pending) {
+        cx.out.cancel(TimerKey::Session { group: group_id.clone(), member });
+    }
     Ok(())
 }
 

@@ -1,6 +1,7 @@
 //! ListGroups and DescribeGroups.
 
 use super::classic::state::{ClassicGroup, State};
+use super::consumer::Refused;
 use super::event::List;
 use super::response::{Described, DescribedMember, Listed};
 use super::{GroupError, Hard, Kind, Soft};
@@ -22,16 +23,26 @@ pub(super) fn list(hard: &Hard, soft: &Soft, filter: &List) -> Vec<Listed> {
     // Groups of protocols that are not spoken here have no members here.
     let others = hard.kinds().map(|(group, kind)| Listed {
         group: group.clone(),
-        protocol_type: if kind == Kind::Classic { "" } else { kind.name() }.into(),
+        protocol_type: kind.name().into(),
         state: State::Empty.name(),
         kind: kind.name(),
     });
-    classic.chain(others).filter(|group| wanted(group.state, group.kind)).collect()
+    let consumers = hard.consumers().map(|(group, state)| Listed {
+        group: group.clone(),
+        protocol_type: Kind::Consumer.name().into(),
+        state: state.state().name(),
+        kind: Kind::Consumer.name(),
+    });
+    classic.chain(consumers).chain(others).filter(|group| wanted(group.state, group.kind)).collect()
 }
 
 /// A classic group with its members.
-pub(super) fn describe(soft: &Soft, id: &str) -> Result<Described, GroupError> {
-    let group = soft.groups.get(id).ok_or(GroupError::GroupIdNotFound)?;
+pub(super) fn describe(hard: &Hard, soft: &Soft, id: &str) -> Result<Described, Refused> {
+    let group = soft.groups.get(id).ok_or_else(|| {
+        let is_other = hard.consumer(id).is_some() || hard.kind(id).is_some();
+        let why = if is_other { "is not a classic group" } else { "not found" };
+        Refused::new(GroupError::GroupIdNotFound, format!("Group {id} {why}."))
+    })?;
     let stable = group.state() == State::Stable;
     let nothing = || "".into();
     Ok(Described {

@@ -38,6 +38,24 @@ pub enum GroupError {
     /// Another member has taken over this `group.instance.id` (KIP-345).
     #[error("fenced instance id")]
     FencedInstance,
+    /// The member's epoch is not the one it has, or is behind (KIP-848): it must give everything up and join again.
+    #[error("fenced member epoch")]
+    FencedMemberEpoch,
+    /// A commit or fetch in an epoch that is over.
+    #[error("stale member epoch")]
+    StaleMemberEpoch,
+    /// The `group.instance.id` belongs to a member that has not gone.
+    #[error("the instance id is not released")]
+    UnreleasedInstance,
+    /// A subscription that is no regular expression.
+    #[error("invalid regular expression")]
+    InvalidRegex,
+    /// The member's protocol needs a newer version of the request.
+    #[error("the request's version is too old for the member")]
+    UnsupportedVersion,
+    /// An epoch without a member.
+    #[error("a member epoch without a member id")]
+    MemberIdMissing,
     /// `group.max.size` is reached.
     #[error("the group is full")]
     GroupFull,

@@ -1,5 +1,8 @@
 //! What may happen to groups.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use bytes::Bytes;
 
 use crate::coordinator::machine::ReplyId;
@@ -16,6 +19,22 @@ pub enum Event {
     Timer(TimerKey),
     /// Topics are gone: their offsets go, too.
     TopicsDeleted(Vec<TopicName>),
+    /// Topics are new, larger, on other brokers or gone.
+    TopicsChanged {
+        /// Which.
+        topics: Arc<[TopicName]>,
+        /// Some are new.
+        new: bool,
+    },
+    /// The topics that regular expressions of a group stand for.
+    Resolved {
+        /// The group.
+        group: GroupId,
+        /// Version of the metadata that was looked at.
+        version: i64,
+        /// By expression.
+        found: Vec<(Arc<str>, BTreeSet<TopicName>)>,
+    },
 }
 
 /// What can be asked. Facts that depend on an API version are fields, so that the machine knows no versions.
@@ -25,6 +44,10 @@ pub enum Request {
     Join(Box<Join>),
     /// SyncGroup.
     Sync(Sync),
+    /// ConsumerGroupHeartbeat.
+    Beat(Box<Beat>),
+    /// ConsumerGroupDescribe, one group of it.
+    DescribeConsumers(String),
     /// Heartbeat.
     Heartbeat(Heartbeat),
     /// LeaveGroup.
@@ -49,13 +72,14 @@ impl Request {
         match self {
             Request::Join(request) => &request.group,
             Request::Sync(request) => &request.group,
+            Request::Beat(request) => &request.group,
             Request::Heartbeat(request) => &request.group,
             Request::Leave(request) => &request.group,
             Request::Commit(request) => &request.group,
             Request::Fetch(request) => &request.group,
             Request::DeleteOffsets(request) => &request.group,
             Request::List(_) => "",
-            Request::Describe(group) | Request::Delete(group) => group,
+            Request::Describe(group) | Request::Delete(group) | Request::DescribeConsumers(group) => group,
         }
     }
 }
@@ -121,6 +145,35 @@ pub struct Heartbeat {
     pub generation: i32,
 }
 
+/// ConsumerGroupHeartbeat. What is none has not changed since the member said it last.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Beat {
+    /// The group.
+    pub group: String,
+    /// The member.
+    pub member: String,
+    /// The member's epoch: 0 joins, -1 leaves, -2 leaves for a while.
+    pub epoch: i32,
+    /// `group.instance.id` of a static member.
+    pub instance: Option<String>,
+    /// `client.rack`.
+    pub rack: Option<String>,
+    /// Milliseconds it may take to give partitions up; -1 if not said.
+    pub rebalance_timeout_ms: i32,
+    /// Topics by name.
+    pub topics: Option<Vec<String>>,
+    /// Topics by regular expression.
+    pub regex: Option<String>,
+    /// The assignor it prefers.
+    pub assignor: Option<String>,
+    /// Partitions it has.
+    pub owned: Option<Vec<(Uuid, Vec<i32>)>>,
+    /// As the connection said.
+    pub client_id: String,
+    /// The peer's address, in Kafka's form `/127.0.0.1`.
+    pub client_host: String,
+}
+
 /// LeaveGroup.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Leave {
@@ -143,8 +196,8 @@ pub struct Commit {
     pub generation: i32,
     /// Milliseconds the offsets are to be kept, from versions 2-4 that say so.
     pub retention_ms: Option<i64>,
-    /// The version tells an unknown group apart from a wrong generation (from v9).
-    pub names_unknown_group: bool,
+    /// The version knows member epochs and tells an unknown group apart from a wrong generation (from v9).
+    pub knows_epochs: bool,
     /// Id and epoch of the transactional producer: the offsets count once its transaction commits.
     pub producer: Option<(i64, i16)>,
     /// Topics that exist.
@@ -180,6 +233,10 @@ pub struct CommitPartition {
 pub struct Fetch {
     /// The group; may be empty.
     pub group: String,
+    /// Who asks, if it says so (from v9).
+    pub member: Option<String>,
+    /// Its epoch, or -1.
+    pub epoch: i32,
     /// Offsets in open transactions are an error (KIP-447).
     pub require_stable: bool,
     /// None: everything.
@@ -209,6 +266,13 @@ pub struct List {
 pub enum TimerKey {
     /// A member's session, or a pending member's time to come back.
     Session {
+        /// The group.
+        group: GroupId,
+        /// The member.
+        member: super::MemberId,
+    },
+    /// A member of a consumer group is to have given partitions up.
+    Revocation {
         /// The group.
         group: GroupId,
         /// The member.

@@ -5,6 +5,7 @@ use tracing::info;
 use super::classic::expire::touch;
 use super::classic::rebalance::prepare;
 use super::classic::state::ClassicGroup;
+use super::consumer;
 use super::{GroupId, Soft, Step, TimerKey};
 
 /// Groups with their members, whose sessions start anew, and groups that only have offsets.
@@ -21,9 +22,14 @@ pub(super) fn loaded(cx: &mut Step<'_>) -> Soft {
         }
         soft.groups.insert(id.clone(), group);
     }
+    soft.newest_topics = cx.cluster.version();
+    for (id, group) in cx.hard.consumers() {
+        let live = consumer::live::loaded(cx, id, group);
+        soft.consumers.insert(id.clone(), live);
+    }
     let lone: Vec<GroupId> = cx.hard.groups_with_offsets().cloned().collect();
     for id in lone {
-        if cx.hard.kind(&id).is_none() {
+        if cx.hard.kind(&id).is_none() && cx.hard.consumer(&id).is_none() {
             let wall_ms = cx.now.wall_ms;
             soft.groups.entry(id.clone()).or_insert_with(|| ClassicGroup::new(id, wall_ms));
         }

@@ -31,6 +31,13 @@ pub enum Record {
         /// None deletes.
         value: Option<GroupValue>,
     },
+    /// A record of a consumer group (KIP-848).
+    Consumer {
+        /// Group.
+        group: GroupId,
+        /// What it says.
+        change: super::consumer::Change,
+    },
     /// A transaction's end.
     Marker {
         /// Whose.
@@ -38,7 +45,7 @@ pub enum Record {
         /// Or aborted.
         commit: bool,
     },
-    /// Consumer, share and streams groups: kept as they are.
+    /// Share and streams groups: kept as they are.
     Foreign {
         /// The key's schema.
         kind: i16,
@@ -116,6 +123,7 @@ impl Record {
                 group.len() + topic.len() + value.as_ref().map_or(0, |v| v.metadata.len())
             }
             Record::Group { group, value } => group.len() + value.as_ref().map_or(0, GroupValue::size),
+            Record::Consumer { group, change } => group.len() + change.size(),
             Record::Marker { .. } => 0,
             Record::Foreign { key, value, .. } => key.len() + value.as_ref().map_or(0, Bytes::len),
         };

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::ids::TopicName;
+use crate::ids::{TopicName, Uuid};
 
+use super::consumer::{self, Refused};
 use super::{GroupError, GroupId, MemberId};
 
 /// Answers to [`super::Request`], each to the one of its name.
@@ -15,6 +16,10 @@ pub enum Response {
     Join(Box<Joined>),
     /// To Sync.
     Sync(Synced),
+    /// To Beat.
+    Beat(Result<Beaten, Refused>),
+    /// To DescribeConsumers.
+    DescribeConsumers(Result<consumer::describe::Described, Refused>),
     /// To Heartbeat.
     Heartbeat(Result<(), GroupError>),
     /// To Leave: each member's fate, in the order of the request.
@@ -28,9 +33,22 @@ pub enum Response {
     /// To List.
     List(Vec<Listed>),
     /// To Describe.
-    Describe(Result<Described, GroupError>),
+    Describe(Result<Described, Refused>),
     /// To Delete.
     Delete(Result<(), GroupError>),
+}
+
+/// To a member of a consumer group.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Beaten {
+    /// Its id.
+    pub member: MemberId,
+    /// Its epoch from now on.
+    pub epoch: i32,
+    /// Milliseconds until its next heartbeat.
+    pub interval_ms: i32,
+    /// What it may read; none if that has not changed.
+    pub assignment: Option<Vec<(Uuid, Vec<i32>)>>,
 }
 
 /// A join's end.

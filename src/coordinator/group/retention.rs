@@ -10,66 +10,86 @@ use crate::ids::TopicName;
 use super::classic::state::{ClassicGroup, State};
 use super::delete::tombstone;
 use super::record::{OffsetValue, Record};
-use super::{GroupId, Soft, Step, TimerKey};
+use super::{GroupId, Hard, Soft, Step, TimerKey, consumer};
 
 /// Half a batch at a time: what is left waits for the next look, which comes at once.
 const SHARE_OF_BATCH: usize = 2;
 
-/// Deletes what has expired, and the groups that have nothing left.
-pub(super) fn expire(cx: &mut Step<'_>, soft: &mut Soft) {
-    let mut room = cx.settings.max_batch_bytes / SHARE_OF_BATCH;
-    let (mut offsets, mut full) = (0_usize, false);
-    let mut dead: Vec<GroupId> = Vec::new();
-    for group in soft.groups.values() {
-        let (expired, all) = expired_of(cx, group);
-        for (topic, partition) in expired {
-            let record = tombstone(&group.id, topic, partition);
-            full |= record.size() > room;
-            if full {
-                break;
-            }
-            room -= record.size();
-            offsets += 1;
-            cx.out.records.push(record);
+/// What has expired, as far as it fits into a batch.
+struct Harvest<'a> {
+    hard: &'a Hard,
+    records: Vec<Record>,
+    room: usize,
+    full: bool,
+    offsets: usize,
+    dead: Vec<GroupId>,
+}
+
+impl Harvest<'_> {
+    fn take(&mut self, records: Vec<Record>) -> bool {
+        let size = records.iter().map(Record::size).sum::<usize>();
+        self.full |= size > self.room;
+        if !self.full {
+            self.room -= size;
+            self.records.extend(records);
         }
-        let end = Record::Group { group: group.id.clone(), value: None };
-        if !full && all && group.state() == State::Empty && group.pending.is_empty() {
-            full = end.size() > room;
-            if !full {
-                room -= end.size();
-                dead.push(group.id.clone());
-                cx.out.records.push(end);
+        !self.full
+    }
+
+    /// Takes the expired offsets of a group, and the group if it has nothing left and `end` says how it ends.
+    fn reap(
+        &mut self,
+        id: &GroupId,
+        end: Option<Vec<Record>>,
+        is_expired: impl Fn(&TopicName, &OffsetValue) -> bool,
+    ) {
+        let hard = self.hard;
+        let mut all = hard.pending(id).next().is_none();
+        for (topic, partitions) in hard.offsets(id) {
+            for (partition, value) in partitions {
+                let expired = !hard.is_pending(id, topic, partition) && is_expired(topic, value);
+                if expired && self.take(vec![tombstone(id, topic, partition)]) {
+                    self.offsets += 1;
+                } else {
+                    all = false;
+                }
             }
         }
-        if full {
-            break;
+        if let Some(end) = end.filter(|_| all && !self.full)
+            && self.take(end)
+        {
+            self.dead.push(id.clone());
         }
     }
+}
+
+/// Deletes what has expired, and the groups that have nothing left.
+pub(super) fn expire(cx: &mut Step<'_>, soft: &mut Soft) {
+    let room = cx.settings.max_batch_bytes / SHARE_OF_BATCH;
+    let mut harvest =
+        Harvest { hard: cx.hard, records: Vec::new(), room, full: false, offsets: 0, dead: Vec::new() };
+    for group in soft.groups.values() {
+        let is_empty = group.state() == State::Empty && group.pending.is_empty();
+        let end = is_empty.then(|| vec![Record::Group { group: group.id.clone(), value: None }]);
+        harvest.reap(&group.id, end, |topic, value| is_expired(cx, group, topic, value));
+    }
+    for (id, group) in cx.hard.consumers() {
+        let end = group.members().is_empty().then(|| consumer::leave::tombstones(id, group));
+        harvest.reap(id, end, |topic, value| {
+            !group.is_subscribed_to(topic) && is_old(cx, value, value.commit_ms)
+        });
+    }
+    let Harvest { records, full, offsets, dead, .. } = harvest;
     if offsets > 0 || !dead.is_empty() {
         info!(offsets, groups = dead.len(), "expired offsets and groups removed");
     }
+    cx.out.records.extend(records);
     for id in dead {
         soft.groups.remove(&id);
+        soft.consumers.remove(&id);
     }
     let wait_ms = if full { 0 } else { cx.settings.offsets_retention_check_ms };
     cx.out.arm(TimerKey::Retention, cx.now.mono_ms.saturating_add(wait_ms));
-}
-
-/// The expired offsets of a group, and whether that is all it has.
-fn expired_of<'a>(cx: &Step<'a>, group: &ClassicGroup) -> (Vec<(&'a TopicName, i32)>, bool) {
-    let hard = cx.hard;
-    let mut all = hard.pending(&group.id).next().is_none();
-    let mut expired = Vec::new();
-    for (topic, partitions) in hard.offsets(&group.id) {
-        for (partition, value) in partitions {
-            if !hard.is_pending(&group.id, topic, partition) && is_expired(cx, group, topic, value) {
-                expired.push((topic, partition));
-            } else {
-                all = false;
-            }
-        }
-    }
-    (expired, all)
 }
 
 fn is_expired(cx: &Step<'_>, group: &ClassicGroup, topic: &TopicName, value: &OffsetValue) -> bool {
@@ -84,6 +104,10 @@ fn is_expired(cx: &Step<'_>, group: &ClassicGroup, topic: &TopicName, value: &Of
         }
         (Some(_), _) => return false,
     };
+    is_old(cx, value, since_ms)
+}
+
+fn is_old(cx: &Step<'_>, value: &OffsetValue, since_ms: i64) -> bool {
     match value.expire_ms {
         Some(expire_ms) => cx.now.wall_ms >= expire_ms,
         None => cx.now.wall_ms.saturating_sub(since_ms) >= cx.settings.offsets_retention_ms,

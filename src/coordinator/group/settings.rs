@@ -23,8 +23,53 @@ pub struct GroupSettings {
     pub max_batch_bytes: usize,
     /// `offsets.topic.compression.codec`.
     pub codec: Codec,
+    /// Consumer groups (KIP-848).
+    pub consumer: ConsumerSettings,
     /// `offsets.topic.num.partitions`: shards, unless the topic exists with another count.
     pub offsets_partitions: i32,
+}
+
+/// Settings of consumer groups (KIP-848).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConsumerSettings {
+    /// `group.consumer.session.timeout.ms`.
+    pub session_ms: i32,
+    /// `group.consumer.min.session.timeout.ms`.
+    pub min_session_ms: i32,
+    /// `group.consumer.max.session.timeout.ms`.
+    pub max_session_ms: i32,
+    /// `group.consumer.heartbeat.interval.ms`.
+    pub heartbeat_ms: i32,
+    /// `group.consumer.min.heartbeat.interval.ms`.
+    pub min_heartbeat_ms: i32,
+    /// `group.consumer.max.heartbeat.interval.ms`.
+    pub max_heartbeat_ms: i32,
+    /// `group.consumer.assignment.interval.ms`.
+    pub assignment_interval_ms: i32,
+    /// `group.consumer.regex.refresh.interval.ms`.
+    pub regex_refresh_ms: i64,
+    /// `group.consumer.max.size`: members of one group.
+    pub max_size: usize,
+    /// `group.consumer.assignors`, the default first.
+    pub assignors: Vec<String>,
+}
+
+impl Default for ConsumerSettings {
+    /// Kafka's defaults.
+    fn default() -> ConsumerSettings {
+        ConsumerSettings {
+            session_ms: 45_000,
+            min_session_ms: 45_000,
+            max_session_ms: 60_000,
+            heartbeat_ms: 5_000,
+            min_heartbeat_ms: 5_000,
+            max_heartbeat_ms: 15_000,
+            assignment_interval_ms: 1_000,
+            regex_refresh_ms: 600_000,
+            max_size: usize::try_from(i32::MAX).unwrap_or(usize::MAX),
+            assignors: vec!["uniform".to_owned(), "range".to_owned()],
+        }
+    }
 }
 
 impl Default for GroupSettings {
@@ -40,6 +85,7 @@ impl Default for GroupSettings {
             offsets_retention_check_ms: 600_000,
             max_batch_bytes: 1_048_588,
             codec: Codec::None,
+            consumer: ConsumerSettings::default(),
             offsets_partitions: 50,
         }
     }

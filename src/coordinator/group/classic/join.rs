@@ -10,7 +10,7 @@ use crate::coordinator::group::event::Join;
 use crate::coordinator::group::record::Record;
 use crate::coordinator::group::response::{Joined, Response, Synced};
 use crate::coordinator::group::settings::NEW_MEMBER_JOIN_MS;
-use crate::coordinator::group::{GroupError, GroupId, MemberId, Soft, Step, TimerKey};
+use crate::coordinator::group::{GroupError, GroupId, MemberId, Soft, Step, TimerKey, consumer};
 use crate::coordinator::machine::ReplyId;
 
 use super::expire::touch;
@@ -32,6 +32,11 @@ pub(in crate::coordinator::group) fn join(
         return refuse(cx, reply, GroupError::UnknownMember, &request.member);
     }
     let id: GroupId = request.group.as_str().into();
+    if let Some(empty) = cx.hard.consumer(&id) {
+        // A consumer group without members gives way; its offsets stay.
+        cx.out.records.extend(consumer::leave::tombstones(&id, empty));
+        soft.consumers.remove(&id);
+    }
     let wall_ms = cx.now.wall_ms;
     let group = soft.groups.entry(id.clone()).or_insert_with(|| ClassicGroup::new(id.clone(), wall_ms));
     let records = cx.out.records.len();
@@ -66,10 +71,15 @@ fn check_request(cx: &Step<'_>, request: &Join) -> Result<(), GroupError> {
     }
     let names: BTreeSet<&str> = request.protocols.iter().map(|(name, _)| name.as_str()).collect();
     // Kafka never answers a protocol named twice.
-    if names.len() < request.protocols.len() || cx.hard.kind(&request.group).is_some() {
+    if names.len() < request.protocols.len() || has_other_kind(cx, &request.group) {
         return Err(GroupError::InconsistentProtocol);
     }
     Ok(())
+}
+
+/// The group's members speak another protocol.
+fn has_other_kind(cx: &Step<'_>, group: &str) -> bool {
+    cx.hard.kind(group).is_some() || cx.hard.consumer(group).is_some_and(|group| !group.members().is_empty())
 }
 
 /// `group.max.size` admits the member. While members join again, those that wait count, not those of old.

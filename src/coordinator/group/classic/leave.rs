@@ -3,7 +3,7 @@
 use tracing::info;
 
 use crate::coordinator::group::event::Leave;
-use crate::coordinator::group::{GroupError, MemberId, Soft, Step, TimerKey};
+use crate::coordinator::group::{GroupError, MemberId, Soft, Step, TimerKey, consumer};
 
 use super::expire::put_out;
 use super::rebalance::{complete_if_all_joined, prepare_or_complete};
@@ -17,6 +17,10 @@ pub(in crate::coordinator::group) fn leave(
 ) -> Result<Vec<Option<GroupError>>, GroupError> {
     if request.group.is_empty() {
         return Err(GroupError::InvalidGroupId);
+    }
+    if let Some(group) = cx.hard.consumer(&request.group) {
+        let id = request.group.as_str().into();
+        return Ok(consumer::leave::leave_named(cx, soft, &id, group, &request.members));
     }
     let Some(group) = soft.groups.get_mut(request.group.as_str()) else {
         return Ok(request.members.iter().map(|_| Some(GroupError::UnknownMember)).collect());

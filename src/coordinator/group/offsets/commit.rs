@@ -4,7 +4,7 @@ use crate::coordinator::group::classic::expire::touch;
 use crate::coordinator::group::classic::state::{ClassicGroup, State};
 use crate::coordinator::group::event::{Commit, CommitPartition};
 use crate::coordinator::group::record::{OffsetValue, Record};
-use crate::coordinator::group::{GroupError, GroupId, Soft, Step};
+use crate::coordinator::group::{GroupError, GroupId, Soft, Step, consumer};
 
 /// Writes offsets; a commit of a member is a sign of life. Returns the partitions with too long metadata.
 pub(in crate::coordinator::group) fn commit(
@@ -47,7 +47,7 @@ pub(in crate::coordinator::group) fn commit(
     if cx.out.records.len() > first {
         cx.out.producer = request.producer;
     }
-    if cx.out.records.len() > first && !soft.groups.contains_key(&id) {
+    if cx.out.records.len() > first && !soft.groups.contains_key(&id) && cx.hard.consumer(&id).is_none() {
         // A consumer that only commits: a group without members.
         soft.groups.insert(id.clone(), ClassicGroup::new(id, cx.now.wall_ms));
     }
@@ -60,15 +60,16 @@ fn is_too_long(partition: &CommitPartition, max: usize) -> bool {
 }
 
 fn may_commit(cx: &mut Step<'_>, soft: &mut Soft, request: &Commit) -> Result<GroupId, GroupError> {
+    if let Some(group) = cx.hard.consumer(&request.group) {
+        consumer::offsets::may_commit(group, request)?;
+        return Ok(request.group.as_str().into());
+    }
     let Some(group) = soft.groups.get_mut(request.group.as_str()) else {
         if request.generation < 0 {
             return Ok(request.group.as_str().into());
         }
-        let known = if request.names_unknown_group {
-            GroupError::GroupIdNotFound
-        } else {
-            GroupError::IllegalGeneration
-        };
+        let known =
+            if request.knows_epochs { GroupError::GroupIdNotFound } else { GroupError::IllegalGeneration };
         return Err(known);
     };
     let id = group.id.clone();

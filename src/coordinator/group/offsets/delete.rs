@@ -16,21 +16,31 @@ pub(in crate::coordinator::group) fn delete(
     soft: &Soft,
     request: &DeleteOffsets,
 ) -> Result<Vec<usize>, GroupError> {
-    let group = soft.groups.get(request.group.as_str()).ok_or(GroupError::GroupIdNotFound)?;
-    if group.state() != State::Empty && !group.is_of_consumers() {
-        // What members of another protocol read cannot be known.
-        return Err(GroupError::NonEmptyGroup);
-    }
+    let consumers = cx.hard.consumer(&request.group);
+    let classic = soft.groups.get(request.group.as_str());
+    let group: GroupId = match (classic, consumers) {
+        (Some(group), _) if group.state() != State::Empty && !group.is_of_consumers() => {
+            // What members of another protocol read cannot be known.
+            return Err(GroupError::NonEmptyGroup);
+        }
+        (Some(group), _) => group.id.clone(),
+        (None, Some(_)) => request.group.as_str().into(),
+        (None, None) => return Err(GroupError::GroupIdNotFound),
+    };
+    let is_subscribed_to = |topic: &str| match (classic, consumers) {
+        (Some(group), _) => group.is_subscribed_to(topic),
+        (None, group) => group.is_some_and(|group| group.is_subscribed_to(topic)),
+    };
     let mut read = Vec::new();
     for (position, (topic, partitions)) in request.topics.iter().enumerate() {
-        if group.is_subscribed_to(topic) {
+        if is_subscribed_to(topic) {
             read.push(position);
             continue;
         }
         for partition in partitions {
-            let pending = cx.hard.is_pending(&group.id, topic, *partition);
-            if pending || cx.hard.offset(&group.id, topic, *partition).is_some() {
-                cx.out.record(tombstone(&group.id, topic, *partition));
+            let pending = cx.hard.is_pending(&group, topic, *partition);
+            if pending || cx.hard.offset(&group, topic, *partition).is_some() {
+                cx.out.record(tombstone(&group, topic, *partition));
             }
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::coordinator::group::event::Fetch;
 use crate::coordinator::group::record::OffsetValue;
 use crate::coordinator::group::response::{FetchedPartition, FetchedTopic};
-use crate::coordinator::group::{GroupError, Hard, Soft};
+use crate::coordinator::group::{GroupError, Hard, Soft, consumer};
 
 /// What a group has committed: of the partitions asked for, or everything.
 pub(in crate::coordinator::group) fn fetch(
@@ -14,7 +14,11 @@ pub(in crate::coordinator::group) fn fetch(
     request: &Fetch,
 ) -> Result<Vec<FetchedTopic>, GroupError> {
     let group = request.group.as_str();
-    let known = soft.groups.contains_key(group) || hard.kind(group).is_some();
+    if let Some(consumers) = hard.consumer(group) {
+        consumer::offsets::may_fetch(consumers, request)?;
+    }
+    let known =
+        soft.groups.contains_key(group) || hard.consumer(group).is_some() || hard.kind(group).is_some();
     let one = |topic: &Arc<str>, partition: i32, value: Option<&OffsetValue>| {
         let unstable = request.require_stable && hard.is_pending(group, topic, partition);
         match value.filter(|_| known && !unstable) {

@@ -53,11 +53,11 @@ fn only_empty_groups_can_be_deleted() {
 #[test]
 fn groups_of_other_protocols_are_left_alone() {
     let mut tale = Tale::new();
-    let key = [0, 3, 0, 1, b'c'];
+    let key = [0, 11, 0, 1, b'c'];
     tale.story.log.push((key.to_vec(), Some(vec![0, 0, 0, 0, 0, 1, 0])));
     tale.story.reload();
     let listed = tale.list(&[], &[]);
-    assert_eq!((listed.len(), &*listed[0].group, listed[0].kind), (1, "c", "consumer"));
+    assert_eq!((listed.len(), &*listed[0].group, listed[0].kind), (1, "c", "share"));
     let reply = tale.join(joining("c", ""));
     assert_eq!(tale.joined(reply).error, Some(GroupError::InconsistentProtocol));
     assert_eq!(tale.delete("c"), Err(GroupError::NonEmptyGroup));

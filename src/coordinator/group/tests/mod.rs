@@ -1,5 +1,7 @@
 //! The group machine as stories.
 
+mod consumers;
+mod consumers_random;
 mod joins;
 mod listing;
 mod offsets;
@@ -9,14 +11,18 @@ mod retention;
 mod sessions;
 mod statics;
 mod syncs;
+mod topics;
 mod transactions;
+
+use std::sync::Arc;
 
 use bytes::Bytes;
 
 use super::event::{Commit, CommitPartition, CommitTopic, Fetch, Heartbeat, Join, Leave, List, Sync};
 use super::response::{Described, FetchedTopic, Joined, Listed, Synced};
 use super::subscription::subscription;
-use super::{Event, GroupError, GroupMachine, GroupSettings, Request, Response};
+use super::view::NoCluster;
+use super::{Event, GroupError, GroupMachine, GroupSettings, Request, Response, View};
 use crate::coordinator::machine::ReplyId;
 use crate::coordinator::story::Story;
 use crate::ids::Uuid;
@@ -36,11 +42,19 @@ impl Tale {
     }
 
     fn with(settings: GroupSettings) -> Tale {
-        Tale { story: Story::new(settings), fresh: 0 }
+        Tale { story: Story::new(View { settings: settings.into(), cluster: Arc::new(NoCluster) }), fresh: 0 }
+    }
+
+    fn settings(&mut self) -> &mut GroupSettings {
+        Arc::make_mut(&mut self.story.view.settings)
     }
 
     fn ask(&mut self, request: Request) -> ReplyId {
-        self.story.ask(|reply| Event::Ask(reply, request))
+        let reply = self.story.ask(|reply| Event::Ask(reply, request));
+        while let Some(effect) = self.story.effects.pop() {
+            self.story.tell(super::perform(effect));
+        }
+        reply
     }
 
     #[track_caller]
@@ -180,7 +194,7 @@ impl Tale {
     #[track_caller]
     fn offset(&mut self, group: &str, topic: &str, partition: i32) -> i64 {
         let topics = Some(vec![(topic.into(), vec![partition])]);
-        let fetched = self.fetch(Fetch { group: group.into(), require_stable: false, topics });
+        let fetched = self.fetch(fetching(group, topics));
         fetched[0].partitions[0].offset
     }
 
@@ -198,7 +212,7 @@ impl Tale {
     fn describe(&mut self, group: &str) -> Result<Described, GroupError> {
         let reply = self.ask(Request::Describe(group.into()));
         match self.said(reply) {
-            Response::Describe(described) => described,
+            Response::Describe(described) => described.map_err(|refused| refused.error),
             other => panic!("{other:?}"),
         }
     }
@@ -253,6 +267,11 @@ fn syncing(group: &str, generation: i32, member: &str) -> Sync {
     }
 }
 
+/// A fetch by nobody in particular.
+fn fetching(group: &str, topics: Option<Vec<(Arc<str>, Vec<i32>)>>) -> Fetch {
+    Fetch { group: group.into(), member: None, epoch: -1, require_stable: false, topics }
+}
+
 /// A commit of one partition by nobody in particular.
 fn committing(group: &str, topic: &str, partition: i32, offset: i64) -> Commit {
     let metadata = String::new();
@@ -262,7 +281,7 @@ fn committing(group: &str, topic: &str, partition: i32, offset: i64) -> Commit {
         instance: None,
         generation: -1,
         retention_ms: None,
-        names_unknown_group: false,
+        knows_epochs: false,
         producer: None,
         topics: vec![CommitTopic {
             topic: topic.into(),

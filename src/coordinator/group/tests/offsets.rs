@@ -6,7 +6,7 @@ use crate::coordinator::group::record::{OffsetValue, Record};
 use crate::coordinator::machine::Machine;
 
 fn everything(group: &str) -> Fetch {
-    Fetch { group: group.into(), require_stable: false, topics: None }
+    fetching(group, None)
 }
 
 #[track_caller]
@@ -44,7 +44,7 @@ fn commits_of_members_are_checked() {
     let mut tale = Tale::new();
     let unknown = Commit { generation: 1, member: "m".into(), ..committing("g", "t", 0, 1) };
     assert_eq!(tale.commit(unknown.clone()), Err(GroupError::IllegalGeneration));
-    let newer = Commit { names_unknown_group: true, ..unknown };
+    let newer = Commit { knows_epochs: true, ..unknown };
     assert_eq!(tale.commit(newer), Err(GroupError::GroupIdNotFound));
     let (generation, ids) = tale.stable("g", 1);
     let good = Commit { generation, member: ids[0].clone(), ..committing("g", "t", 0, 1) };

@@ -127,7 +127,7 @@ fn a_reload_in_a_rebalance_goes_back_to_the_last_shares() {
 fn a_group_that_is_too_large_after_a_reload_rebalances() {
     let mut tale = Tale::new();
     let (_, ids) = tale.stable("g", 3);
-    tale.story.view.max_size = 2;
+    tale.settings().max_size = 2;
     tale.story.reload();
     assert_eq!(tale.state("g"), "PreparingRebalance");
     let replies: Vec<_> = ids.iter().map(|id| tale.join(joining("g", id))).collect();

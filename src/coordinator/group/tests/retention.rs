@@ -39,8 +39,8 @@ fn a_groups_clock_starts_when_it_empties() {
 #[test]
 fn a_living_group_loses_offsets_of_topics_it_reads_no_more() {
     let mut tale = Tale::new();
-    tale.story.view.max_session_ms = i32::MAX;
-    tale.story.view.offsets_retention_ms = 3_600_000;
+    tale.settings().max_session_ms = i32::MAX;
+    tale.settings().offsets_retention_ms = 3_600_000;
     let long = Join { session_timeout_ms: i32::MAX, member_id_required: false, ..joining("g", "") };
     let reply = tale.join(long);
     tale.story.sleep(DELAY_MS);

@@ -11,7 +11,7 @@ fn in_transaction(producer: (i64, i16), partition: i32, offset: i64) -> Commit {
 
 fn stable(tale: &mut Tale, partition: i32) -> Result<i64, GroupError> {
     let topics = Some(vec![("t".into(), vec![partition])]);
-    let fetched = tale.fetch(Fetch { group: "g".into(), require_stable: true, topics });
+    let fetched = tale.fetch(Fetch { require_stable: true, ..fetching("g", topics) });
     let one = &fetched[0].partitions[0];
     one.error.map_or(Ok(one.offset), Err)
 }
