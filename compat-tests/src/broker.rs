@@ -20,6 +20,9 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// What every broker of the tests is told besides its place.
 const SETTINGS: &[(&str, &str)] = &[
     ("group.initial.rebalance.delay.ms", "500"),
+    ("group.consumer.heartbeat.interval.ms", "200"),
+    ("group.consumer.min.heartbeat.interval.ms", "100"),
+    ("group.consumer.assignment.interval.ms", "200"),
     ("offsets.topic.replication.factor", "1"),
     ("transaction.state.log.replication.factor", "1"),
     ("transaction.state.log.min.isr", "1"),

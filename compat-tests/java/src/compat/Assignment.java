@@ -73,7 +73,7 @@ final class Assignment implements Program {
     }
 
     /** Polls all members by turns until the sizes of their assignments, sorted, are as expected and disjoint. */
-    private static void settle(List<KafkaConsumer<String, String>> members, String sizes) {
+    static void settle(List<KafkaConsumer<String, String>> members, String sizes) {
         Check.soon("assignments of " + sizes, () -> {
             members.forEach(member -> member.poll(Cluster.POLL));
             List<Integer> found = new ArrayList<>();
@@ -83,13 +83,13 @@ final class Assignment implements Program {
         });
     }
 
-    private static Set<TopicPartition> allOf(List<KafkaConsumer<String, String>> members) {
+    static Set<TopicPartition> allOf(List<KafkaConsumer<String, String>> members) {
         Set<TopicPartition> all = new HashSet<>();
         members.forEach(member -> all.addAll(member.assignment()));
         return all;
     }
 
-    private static List<Set<TopicPartition>> assignments(List<KafkaConsumer<String, String>> members) {
+    static List<Set<TopicPartition>> assignments(List<KafkaConsumer<String, String>> members) {
         List<Set<TopicPartition>> all = new ArrayList<>();
         members.forEach(member -> all.add(new HashSet<>(member.assignment())));
         return all;

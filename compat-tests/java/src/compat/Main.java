@@ -26,6 +26,10 @@ public final class Main {
         if (Assignment.exists(consumer + "CooperativeStickyAssignor")) {
             all.put("CooperativeStickyAssignment", new Assignment(consumer + "CooperativeStickyAssignor"));
         }
+        if (Assignment.exists(consumer + "SubscriptionPattern")) {
+            all.put("UniformConsumerGroup", new ConsumerGroup("uniform"));
+            all.put("RangeConsumerGroup", new ConsumerGroup("range"));
+        }
         return all;
     }
 
