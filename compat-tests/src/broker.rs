@@ -30,23 +30,51 @@ const SETTINGS: &[(&str, &str)] = &[
     ("share.coordinator.state.topic.min.isr", "1"),
 ];
 
+/// Whose broker runs on a directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Product {
+    /// Ours.
+    Barnabas,
+    /// Apache Kafka, the reference.
+    Kafka,
+}
+
 /// One running broker. It is killed when dropped, its directory with it unless the test fails.
 #[derive(Debug)]
 pub struct Broker {
     directory: Option<TempDir>,
     port: u16,
+    product: Product,
     process: Option<Child>,
 }
 
 impl Broker {
     /// Starts a broker with an empty data directory and waits until it answers.
     pub fn start() -> Broker {
+        let product = if Broker::is_reference() { Product::Kafka } else { Product::Barnabas };
+        Broker::launched(product, product == Product::Kafka, &[])
+    }
+
+    /// Starts a broker on a directory and with settings that both products take.
+    pub fn start_as(product: Product, more: &[(&str, &str)]) -> Broker {
+        Broker::launched(product, true, more)
+    }
+
+    fn launched(product: Product, as_kafka: bool, more: &[(&str, &str)]) -> Broker {
         let directory = tempfile::Builder::new().prefix("compat-").tempdir();
         let directory = directory.unwrap_or_else(|e| fail(&format!("no temporary directory: {e}")));
-        let mut broker = Broker { directory: Some(directory), port: free_port(), process: None };
-        broker.write_settings().unwrap_or_else(|e| fail(&format!("the settings cannot be written: {e}")));
+        let mut broker = Broker { directory: Some(directory), port: free_port(), product, process: None };
+        let written = broker.write_settings(as_kafka, more);
+        written.unwrap_or_else(|e| fail(&format!("the settings cannot be written: {e}")));
         broker.launch();
         broker
+    }
+
+    /// Starts the other product, or the same, on the same directory and port.
+    pub fn restart_as(&mut self, product: Product) {
+        self.kill();
+        self.product = product;
+        self.launch();
     }
 
     /// `host:port` for clients; the same after a restart.
@@ -116,7 +144,10 @@ impl Broker {
     fn launch(&mut self) {
         let log = File::options().create(true).append(true).open(self.directory().join("broker.log"));
         let log = log.unwrap_or_else(|e| fail(&format!("no log file: {e}")));
-        let mut command = if Broker::is_reference() { self.reference() } else { self.barnabas() };
+        let mut command = match self.product {
+            Product::Kafka => self.reference(),
+            Product::Barnabas => self.barnabas(),
+        };
         let streams = log.try_clone().map(|errors| (log, errors));
         let (output, errors) = streams.unwrap_or_else(|e| fail(&format!("no log file: {e}")));
         command.stdin(Stdio::null()).stdout(output).stderr(errors);
@@ -165,10 +196,10 @@ impl Broker {
         command
     }
 
-    fn write_settings(&self) -> io::Result<()> {
+    fn write_settings(&self, as_kafka: bool, more: &[(&str, &str)]) -> io::Result<()> {
         std::fs::create_dir_all(self.data())?;
         let (port, controller) = (self.port, self.port.saturating_add(1));
-        let place = if Broker::is_reference() {
+        let place = if as_kafka {
             format!(
                 "process.roles=broker,controller\ncontroller.quorum.voters=1@127.0.0.1:{controller}\n\
                  listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}\n\
@@ -181,7 +212,7 @@ impl Broker {
             "node.id=1\n{place}advertised.listeners=PLAINTEXT://127.0.0.1:{port}\nlog.dirs={}\n",
             self.data().display()
         );
-        for (key, value) in SETTINGS {
+        for (key, value) in SETTINGS.iter().chain(more) {
             text.push_str(&format!("{key}={value}\n"));
         }
         File::create(self.directory().join("server.properties"))?.write_all_at(text.as_bytes(), 0)

@@ -8,6 +8,6 @@ pub mod broker;
 pub mod suite;
 pub mod wire;
 
-pub use broker::Broker;
+pub use broker::{Broker, Product};
 pub use suite::Suite;
 pub use wire::Wire;

@@ -18,6 +18,8 @@ pub enum Suite {
     Librdkafka,
     /// `kill -9` under load.
     Crash,
+    /// One data directory, now Kafka's, now ours.
+    BothWays,
 }
 
 impl Suite {
@@ -28,6 +30,7 @@ impl Suite {
             Suite::Tools => "tools",
             Suite::Librdkafka => "librdkafka",
             Suite::Crash => "crash",
+            Suite::BothWays => "both-ways",
         }
     }
 
@@ -39,7 +42,7 @@ impl Suite {
             return false;
         }
         let needed: &[&str] = match self {
-            Suite::Java | Suite::Tools => &["javac", "mvn"],
+            Suite::Java | Suite::Tools | Suite::BothWays => &["javac", "mvn"],
             Suite::Librdkafka | Suite::Crash => &[],
         };
         for tool in needed {
