@@ -24,6 +24,9 @@ impl PartitionLog {
     }
 }
 
+/// From this version of the protocol on a marker has the epoch after that of its transaction (KIP-890).
+const EPOCH_PER_TRANSACTION: i8 = 2;
+
 fn fault(error: &PartitionError) -> LogFault {
     match error {
         PartitionError::NotLeader => LogFault::NotLeader,
@@ -34,7 +37,12 @@ fn fault(error: &PartitionError) -> LogFault {
 }
 
 /// Appends a batch of the broker's own, whose times are its own; its writer keeps within the largest batch itself.
-fn append_built(partition: &Arc<Partition>, mut batch: Vec<u8>, now: Now) -> Result<Appended, LogFault> {
+fn append_built(
+    partition: &Arc<Partition>,
+    mut batch: Vec<u8>,
+    marker: Option<Marker>,
+    now: Now,
+) -> Result<Appended, LogFault> {
     let rules = Rules {
         origin: Origin::Coordinator,
         max_bytes: usize::MAX,
@@ -46,7 +54,13 @@ fn append_built(partition: &Arc<Partition>, mut batch: Vec<u8>, now: Now) -> Res
     let checked =
         RawBatch::sole(&mut batch, true).and_then(|raw| raw.validate(&rules, &mut Scratch::default()));
     let batch = checked.map_err(|error| LogFault::Failed(error.to_string()))?;
-    partition.append(batch, Origin::Coordinator, now).map_err(|error| fault(&error))
+    let appended = match marker {
+        Some(marker) => {
+            partition.append_marker(batch, marker.transaction_version >= EPOCH_PER_TRANSACTION, now)
+        }
+        None => partition.append(batch, Origin::Coordinator, now),
+    };
+    appended.map_err(|error| fault(&error))
 }
 
 /// Appends the end of a transaction.
@@ -59,12 +73,12 @@ pub(super) fn append_marker(
     let batch = end
         .batch(now.wall_ms, marker.producer_id, marker.producer_epoch)
         .map_err(|error| LogFault::Failed(error.to_string()))?;
-    append_built(partition, batch, now)
+    append_built(partition, batch, Some(marker), now)
 }
 
 impl ShardLog for PartitionLog {
     fn append(&self, batch: Vec<u8>) -> Result<i64, LogFault> {
-        let appended = append_built(&self.partition, batch, self.clock.now())?;
+        let appended = append_built(&self.partition, batch, None, self.clock.now())?;
         Ok(appended.last_offset)
     }
 

@@ -7,6 +7,9 @@ use super::machine::Machine;
 
 /// A machine whose records have a form on disk.
 pub trait Stored: Machine {
+    /// Base sequence of its batches, which have no producer or one that is not counted: Kafka's habit.
+    const BASE_SEQUENCE: i32;
+
     /// Writes a record's key and value; false if it has no value (a tombstone).
     fn encode(record: &Self::Record, key: &mut Vec<u8>, value: &mut Vec<u8>) -> bool;
 
@@ -20,7 +23,7 @@ pub trait Stored: Machine {
     fn marker(producer: i64, commit: bool) -> Option<Self::Record>;
 }
 
-/// One batch of records, in Kafka's form: base sequence 0, also without a producer.
+/// One batch of records, in Kafka's form.
 pub fn encode_batch<M: Stored>(
     records: &[M::Record],
     producer: Option<(i64, i16)>,
@@ -28,7 +31,7 @@ pub fn encode_batch<M: Stored>(
     wall_ms: i64,
 ) -> Result<Vec<u8>, BuildError> {
     let (id, epoch) = producer.unwrap_or((-1, -1));
-    let mut batch = BatchBuilder::new().producer(id, epoch, 0).codec(M::codec(view), None);
+    let mut batch = BatchBuilder::new().producer(id, epoch, M::BASE_SEQUENCE).codec(M::codec(view), None);
     if producer.is_some() {
         batch = batch.transactional();
     }

@@ -5,6 +5,7 @@ use barnabas_protocol::messages::describe_producers::{PartitionResponse, Produce
 use barnabas_protocol::messages::{DescribeProducersRequest, DescribeProducersResponse};
 
 use super::{Answer, Ctx, Operation, Out, Resource, error};
+use crate::controller::names;
 
 /// See the module.
 pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
@@ -17,7 +18,9 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
 }
 
 fn describe(ctx: &Ctx<'_>, topic: &str, partition_index: i32) -> PartitionResponse {
-    let result = if ctx.authorize(Operation::Read, Resource::Topic(topic)) {
+    let result = if names::fault_of(topic).is_some() {
+        Err(ErrorCode::InvalidTopicException)
+    } else if ctx.authorize(Operation::Read, Resource::Topic(topic)) {
         let partition = ctx.rooms.partitions.partition(topic, partition_index);
         partition.and_then(|partition| partition.producers()).map_err(|cause| error::partition(&cause))
     } else {

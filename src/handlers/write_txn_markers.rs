@@ -31,7 +31,7 @@ fn write(ctx: &Ctx<'_>, request: &WritableTxnMarker, may: bool) -> WritableTxnMa
     let one = |topic: &str, index: i32| {
         if !may {
             ErrorCode::ClusterAuthorizationFailed
-        } else if marker.producer_id < 0 || marker.producer_epoch < 0 {
+        } else if marker.producer_id < 0 || marker.producer_epoch < 0 || marker.transaction_version < 0 {
             ErrorCode::UnknownServerError
         } else {
             ctx.rooms

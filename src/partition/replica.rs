@@ -223,7 +223,7 @@ impl Partition {
         origin: Origin,
         now: Now,
     ) -> Result<Appended, PartitionError> {
-        self.append_if(batch, None, origin, now)
+        self.append_if(batch, origin, now, |_| Ok(()))
     }
 
     /// Appends one batch of a producer's transaction. `known` is what [`Self::producer`] gave before the transaction's
@@ -239,31 +239,54 @@ impl Partition {
         from_zero: bool,
         now: Now,
     ) -> Result<Appended, PartitionError> {
-        self.append_if(batch, Some((known, from_zero)), Origin::Client, now)
+        let (producer_id, incoming) = (batch.header().producer_id, batch.header().base_sequence);
+        self.append_if(batch, Origin::Client, now, |there| {
+            if from_zero && there == ProducerMark::NONE && incoming != 0 {
+                return Err(AppendError::OutOfOrderSequence { producer_id, incoming, last: -1 });
+            }
+            if there.last_marker != known.last_marker {
+                let what = "its transaction has ended meanwhile";
+                return Err(AppendError::InvalidTxnState { producer_id, what });
+            }
+            Ok(())
+        })
     }
 
+    /// Appends the end of a transaction. With `strict` it must have a later epoch than an open transaction's records
+    /// (KIP-890), which tells it from a late marker of the transaction before.
+    ///
+    /// # Errors
+    /// As [`Self::append`].
+    pub fn append_marker(
+        self: &Arc<Self>,
+        batch: ValidBatch<'_>,
+        strict: bool,
+        now: Now,
+    ) -> Result<Appended, PartitionError> {
+        let (producer_id, incoming) = (batch.header().producer_id, batch.header().producer_epoch);
+        self.append_if(batch, Origin::Coordinator, now, |there| {
+            if strict && there.open && incoming <= there.epoch {
+                let current = there.epoch;
+                return Err(AppendError::InvalidProducerEpoch { producer_id, incoming, current });
+            }
+            Ok(())
+        })
+    }
+
+    /// `may` looks at what is known of the batch's producer, while nobody else can append.
     fn append_if(
         self: &Arc<Self>,
         batch: ValidBatch<'_>,
-        transaction: Option<(ProducerMark, bool)>,
         origin: Origin,
         now: Now,
+        may: impl FnOnce(ProducerMark) -> Result<(), AppendError>,
     ) -> Result<Appended, PartitionError> {
         let bytes = i64::try_from(batch.bytes().len()).unwrap_or(i64::MAX);
         let mut writer = self.writer.lock();
         let epoch = self.leader_epoch()?;
         let appender = writer.as_mut().ok_or(PartitionError::Offline)?;
-        if let Some((known, from_zero)) = transaction {
-            let (producer_id, incoming) = (batch.header().producer_id, batch.header().base_sequence);
-            let there = appender.producer(producer_id);
-            if from_zero && there == ProducerMark::NONE && incoming != 0 {
-                let refused = AppendError::OutOfOrderSequence { producer_id, incoming, last: -1 };
-                return Err(PartitionError::Append(refused));
-            }
-            if there.last_marker != known.last_marker {
-                let what = "its transaction has ended meanwhile";
-                return Err(PartitionError::Append(AppendError::InvalidTxnState { producer_id, what }));
-            }
+        if batch.header().producer_id >= 0 {
+            may(appender.producer(batch.header().producer_id)).map_err(PartitionError::Append)?;
         }
         let stable = self.last_stable_offset();
         let appended = appender.append(batch, epoch, origin, now).map_err(|error| match error {

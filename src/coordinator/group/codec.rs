@@ -28,6 +28,8 @@ const OFFSET_VALUE_WITH_EXPIRY: i16 = 1;
 const GROUP_VALUE: i16 = 3;
 
 impl Stored for GroupMachine {
+    const BASE_SEQUENCE: i32 = 0;
+
     fn encode(record: &Record, key: &mut Vec<u8>, value: &mut Vec<u8>) -> bool {
         match record {
             Record::Offset { group, topic, partition, value: offset, .. } => {

@@ -18,6 +18,8 @@ const TRANSACTION: i16 = 0;
 const VALUE: i16 = 1;
 
 impl Stored for TransactionMachine {
+    const BASE_SEQUENCE: i32 = -1;
+
     fn encode(record: &Record, key: &mut Vec<u8>, value: &mut Vec<u8>) -> bool {
         let mut w = Writer::new(key, 0);
         TRANSACTION.write(&mut w);

@@ -38,9 +38,6 @@ pub(super) fn init(
     }
     let expected_epoch = request.expected.map(|(_, epoch)| epoch);
     let mut next = Transaction {
-        timeout_ms: request.timeout_ms,
-        updated_ms: cx.now.wall_ms,
-        previous_producer_id: known.producer_id,
         client_version: known.client_version,
         ..Transaction::new(known.producer_id, known.epoch, request.timeout_ms, cx.now.wall_ms)
     };

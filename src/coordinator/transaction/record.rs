@@ -109,7 +109,7 @@ impl Transaction {
     pub fn new(producer_id: i64, epoch: i16, timeout_ms: i32, now_ms: i64) -> Transaction {
         Transaction {
             producer_id,
-            previous_producer_id: NONE,
+            previous_producer_id: producer_id,
             next_producer_id: NONE,
             epoch,
             next_epoch: NO_EPOCH,

@@ -1,5 +1,7 @@
 package compat;
 
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -49,6 +51,36 @@ final class Cluster {
 
     KafkaProducer<String, String> producer(String... settings) {
         return new KafkaProducer<>(properties(settings), new StringSerializer(), new StringSerializer());
+    }
+
+    /** A transactional producer; the id is unique to this run. */
+    KafkaProducer<String, String> transactional(String id) {
+        return producer("transactional.id", name(id), "acks", "all", "enable.idempotence", "true",
+            "transaction.timeout.ms", "20000", "max.block.ms", "20000");
+    }
+
+    /** The offsets join the transaction; clients before 2.5 name only the group. */
+    static void sendOffsets(KafkaProducer<String, String> producer, Map<TopicPartition, OffsetAndMetadata> offsets,
+        KafkaConsumer<String, String> consumer, String group) {
+        try {
+            Method metadata;
+            try {
+                metadata = KafkaConsumer.class.getMethod("groupMetadata");
+            } catch (NoSuchMethodException e) {
+                KafkaProducer.class.getMethod("sendOffsetsToTransaction", Map.class, String.class)
+                    .invoke(producer, offsets, group);
+                return;
+            }
+            KafkaProducer.class.getMethod("sendOffsetsToTransaction", Map.class, metadata.getReturnType())
+                .invoke(producer, offsets, metadata.invoke(consumer));
+        } catch (InvocationTargetException e) {
+            if (e.getCause() instanceof RuntimeException) {
+                throw (RuntimeException) e.getCause();
+            }
+            throw new AssertionError(e.getCause());
+        } catch (ReflectiveOperationException e) {
+            throw new AssertionError(e);
+        }
     }
 
     /** Reads from the beginning, in `group` if it is not null; commits only when told. */

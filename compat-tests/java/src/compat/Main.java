@@ -19,6 +19,8 @@ public final class Main {
         all.put("AsyncCommit", new AsyncCommit());
         all.put("OutsideOffsets", new OutsideOffsets());
         all.put("SeekAndTimes", new SeekAndTimes());
+        all.put("Transactions", new Transactions());
+        all.put("ExactlyOnce", new ExactlyOnce());
         String consumer = "org.apache.kafka.clients.consumer.";
         all.put("RangeAssignment", new Assignment(consumer + "RangeAssignor"));
         all.put("RoundRobinAssignment", new Assignment(consumer + "RoundRobinAssignor"));
