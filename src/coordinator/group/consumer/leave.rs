@@ -81,15 +81,16 @@ pub(in crate::coordinator::group) fn fence(
         }
     }
     let roster = Roster { group, changed: None, gone: members };
+    let patterns = roster.patterns();
     for pattern in group.patterns().keys() {
-        if !roster.members().any(|(_, about)| about.regex == *pattern) {
+        if !patterns.contains(pattern) {
             cx.consumer_record(id, Change::Regex(pattern.clone(), None));
         }
     }
     let hash = metadata_hash(&**cx.cluster, &roster.names());
     let epoch = group.epoch.saturating_add(1);
     cx.consumer_record(id, Change::Group(Some((epoch, hash))));
-    if roster.size() == 0 {
+    if roster.is_empty() {
         info!(group = %id, epoch, "the group is empty");
         cx.consumer_record(id, Change::TargetEpoch(Some((epoch, 0))));
     }

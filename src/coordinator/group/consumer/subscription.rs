@@ -1,6 +1,7 @@
 //! What a group's members read, with one member's word changed or some members gone.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::coordinator::group::MemberId;
 use crate::coordinator::group::view::Cluster;
@@ -29,40 +30,53 @@ impl<'a> Roster<'a> {
         others.map(|(id, member)| (id, &*member.about)).chain(changed)
     }
 
-    /// How many members.
-    pub fn size(&self) -> usize {
-        self.members().count()
+    /// Nobody is left.
+    pub fn is_empty(&self) -> bool {
+        self.changed.is_none() && self.group.members().keys().all(|id| self.gone.contains(id))
     }
 
-    /// All topics that any of them reads, by name; those of patterns as far as they are known.
-    pub fn names(&self) -> BTreeSet<TopicName> {
-        let mut names = BTreeSet::new();
-        let mut patterns = BTreeSet::new();
-        for (_, about) in self.members() {
-            for topic in &about.topics {
-                if !names.contains(topic) {
-                    names.insert(topic.clone());
-                }
-            }
-            if !about.regex.is_empty() && patterns.insert(&about.regex) {
-                names.extend(self.of_pattern(about));
-            }
+    /// What is on record and does not hold any more.
+    fn outdated(&self) -> impl Iterator<Item = &'a About> {
+        let gone = self.gone;
+        let changed = self.changed.map(|(id, _)| id).filter(move |id| !gone.contains(id));
+        let ids = gone.iter().chain(changed);
+        ids.filter_map(|id| self.group.member(id)).map(|member| &*member.about)
+    }
+
+    /// Members' regular expressions.
+    pub fn patterns(&self) -> BTreeSet<&'a Arc<str>> {
+        let mut less: BTreeMap<&Arc<str>, usize> = BTreeMap::new();
+        for about in self.outdated() {
+            *less.entry(&about.regex).or_default() += 1;
         }
-        names
+        let stays =
+            |(regex, count): &(&Arc<str>, &usize)| less.get(*regex).is_none_or(|less| *less < **count);
+        let kept = self.group.patterns().iter().filter(stays).map(|(regex, _)| regex);
+        let new = self.changed.map(|(_, about)| &about.regex).filter(|regex| !regex.is_empty());
+        kept.chain(new).collect()
     }
 
-    fn of_pattern(&self, about: &About) -> impl Iterator<Item = TopicName> {
-        self.group
-            .regexes()
-            .get(&about.regex)
-            .into_iter()
-            .flat_map(|resolved| resolved.topics.iter().cloned())
+    /// All topics that any of them reads, by name; those of patterns as far as they are known. By the group's counts: a
+    /// large group is not looked through for each member that comes.
+    pub fn names(&self) -> BTreeSet<TopicName> {
+        let mut less: BTreeMap<&TopicName, usize> = BTreeMap::new();
+        for topic in self.outdated().flat_map(|about| &about.topics) {
+            *less.entry(topic).or_default() += 1;
+        }
+        let stays = |(name, count): &(&TopicName, &usize)| less.get(*name).is_none_or(|less| *less < **count);
+        let kept = self.group.names.iter().filter(stays).map(|(name, _)| name);
+        let new = self.changed.into_iter().flat_map(|(_, about)| &about.topics);
+        let of_patterns = self.patterns().into_iter().flat_map(|regex| self.of_pattern(regex));
+        kept.chain(new).chain(of_patterns).cloned().collect()
+    }
+
+    fn of_pattern(&self, regex: &Arc<str>) -> impl Iterator<Item = &'a TopicName> {
+        self.group.regexes().get(regex).into_iter().flat_map(|resolved| &resolved.topics)
     }
 
     /// Ids of the topics a member reads, of those that exist.
     pub fn topic_ids(&self, about: &About, cluster: &dyn Cluster) -> BTreeSet<Uuid> {
-        let by_pattern = self.of_pattern(about).filter(|_| !about.regex.is_empty());
-        let names = about.topics.iter().cloned().chain(by_pattern);
-        names.filter_map(|name| cluster.topic(&name)).map(|topic| topic.id).collect()
+        let names = about.topics.iter().chain(self.of_pattern(&about.regex));
+        names.filter_map(|name| cluster.topic(name)).map(|topic| topic.id).collect()
     }
 }
