@@ -12,7 +12,8 @@ use super::partition_log::append_marker;
 use super::shard::Unavailable;
 use super::transaction::Partitions as Wanted;
 use crate::clock::Clock;
-use crate::partition::{PartitionError, Partitions};
+use crate::ids::TopicName;
+use crate::partition::{Partition, PartitionError, Partitions, Waiter};
 
 /// Why a marker was not written.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -48,18 +49,22 @@ impl Markers {
         Markers { partitions, groups, clock }
     }
 
-    /// Writes a marker to one partition.
+    /// Writes a marker to one partition; gives what is to be waited for, unless it is committed at once.
     ///
     /// # Errors
     /// See [`MarkerFault`]; nothing was written.
-    pub fn write(&self, topic: &str, index: i32, marker: Marker) -> Result<(), MarkerFault> {
+    pub fn write(&self, topic: &str, index: i32, marker: Marker) -> Result<Option<Unsettled>, MarkerFault> {
         let partition = self.partitions.partition(topic, index).map_err(|error| match error {
             PartitionError::UnknownTopicOrPartition => MarkerFault::Unknown,
             _ => MarkerFault::NotLeader,
         })?;
         if topic == OFFSETS_TOPIC {
             return match self.groups.marker(index, marker) {
-                Ok(written) => written.map_err(MarkerFault::from),
+                Ok(written) => {
+                    written?;
+                    let last_offset = partition.log().end_offset().saturating_sub(1);
+                    Ok(Unsettled::of(partition, last_offset))
+                }
                 Err(
                     Unavailable::NotHere
                     | Unavailable::Loading
@@ -69,16 +74,18 @@ impl Markers {
                 ) => Err(MarkerFault::NotLeader),
             };
         }
-        append_marker(&partition, marker, self.clock.now()).map(|_| ()).map_err(MarkerFault::from)
+        let appended = append_marker(&partition, marker, self.clock.now())?;
+        Ok(Unsettled::of(partition, appended.last_offset))
     }
 
-    /// Writes a marker to every partition; gives those that must be tried again.
-    pub(super) fn write_all(&self, partitions: &Wanted, marker: Marker) -> Wanted {
-        let mut left = Wanted::new();
+    /// Writes a marker to every partition; gives those that must be tried again, and those that are not committed yet.
+    pub(super) fn write_all(&self, partitions: &Wanted, marker: Marker) -> (Wanted, Vec<Unsettled>) {
+        let (mut left, mut unsettled) = (Wanted::new(), Vec::new());
         for (topic, indexes) in partitions {
             for index in indexes {
                 match self.write(topic, *index, marker) {
-                    Ok(()) | Err(MarkerFault::Unknown) => {}
+                    Ok(waits) => unsettled.extend(waits),
+                    Err(MarkerFault::Unknown) => {}
                     Err(fault @ (MarkerFault::ProducerFenced | MarkerFault::CoordinatorFenced)) => {
                         let producer = marker.producer_id;
                         warn!(%topic, index, producer, "a marker came too late: {fault}");
@@ -89,7 +96,33 @@ impl Markers {
                 }
             }
         }
-        left
+        (left, unsettled)
+    }
+}
+
+/// A marker that is written and not committed yet.
+pub struct Unsettled {
+    partition: Arc<Partition>,
+    offset: i64,
+    waiter: Arc<Waiter>,
+}
+
+impl Unsettled {
+    fn of(partition: Arc<Partition>, offset: i64) -> Option<Unsettled> {
+        let waiter = partition.wait_committed(offset)?;
+        Some(Unsettled { partition, offset, waiter })
+    }
+
+    /// Waits until it is committed; false if it may never be.
+    pub async fn settles(&self) -> bool {
+        std::future::poll_fn(|cx| self.waiter.poll(cx)).await;
+        self.partition.high_watermark() > self.offset
+    }
+
+    /// Where it is.
+    pub(super) fn place(&self) -> (TopicName, i32) {
+        let id = self.partition.id();
+        (id.topic.clone(), id.partition)
     }
 }
 

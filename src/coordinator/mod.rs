@@ -23,7 +23,7 @@ mod transactions;
 pub use group::{GroupError, GroupSettings, Request, Response};
 pub use groups::{Groups, OFFSETS_TOPIC};
 pub use log::{LogFault, Marker, ShardLog};
-pub use markers::{MarkerFault, Markers};
+pub use markers::{MarkerFault, Markers, Unsettled};
 pub use partition_log::PartitionLog;
 pub use records::Stored;
 pub use router::{Performer, Router};

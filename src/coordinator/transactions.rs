@@ -32,7 +32,7 @@ impl Transactions {
     ) -> Transactions {
         let partitions = settings.partitions;
         let perform: Performer<TransactionMachine> =
-            Box::new(move |router, partition, effect| perform(&markers, router, partition, effect));
+            Box::new(move |router, partition, effect| perform(&markers, spawner, router, partition, effect));
         Transactions {
             router: Router::new(TRANSACTIONS_TOPIC, partitions, settings, clock, spawner, perform),
         }
@@ -71,15 +71,37 @@ impl Transactions {
 }
 
 /// The outcome is committed: it is written everywhere, at once where this broker leads.
-fn perform(markers: &Markers, router: &Arc<Router<TransactionMachine>>, partition: i32, effect: Effect) {
+fn perform(
+    markers: &Markers,
+    spawner: Spawner,
+    router: &Arc<Router<TransactionMachine>>,
+    partition: i32,
+    effect: Effect,
+) {
     let Effect::WriteMarkers { id, producer_id, epoch, commit, transaction_version, partitions, attempt } =
         effect;
     // Gone: whoever leads the partition now does it.
     let Some(coordinator_epoch) = router.leader_epoch(partition) else { return };
     let marker =
         Marker { producer_id, producer_epoch: epoch, commit, coordinator_epoch, transaction_version };
-    let left = markers.write_all(&partitions, marker);
-    let told = router.tell(partition, Event::Marked { id, attempt, left });
+    let (mut left, unsettled) = markers.write_all(&partitions, marker);
+    if unsettled.is_empty() {
+        return tell(router, partition, Event::Marked { id, attempt, left });
+    }
+    let router = router.clone();
+    spawner.spawn(async move {
+        for marker in unsettled {
+            if !marker.settles().await {
+                let (topic, index) = marker.place();
+                left.entry(topic).or_default().insert(index);
+            }
+        }
+        tell(&router, partition, Event::Marked { id, attempt, left });
+    });
+}
+
+fn tell(router: &Arc<Router<TransactionMachine>>, partition: i32, event: Event) {
+    let told = router.tell(partition, event);
     if let Err(unavailable) = told {
         // It is loaded again and finds the transaction prepared.
         tracing::debug!(partition, %unavailable, "nobody to tell that markers are written");

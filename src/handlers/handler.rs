@@ -156,6 +156,11 @@ pub trait Ticket: Send {
         None
     }
 
+    /// What the request changes is changed: others may begin behind it.
+    fn has_begun(&self) -> bool {
+        true
+    }
+
     /// Writes the body, or parks again.
     fn finish(self: Box<Self>, ctx: &Ctx<'_>, out: &mut Out) -> Answer;
 }
@@ -166,7 +171,16 @@ where
     T: Send + 'static,
     F: FnOnce(T, &Ctx<'_>, &mut Out) -> Answer + Send + 'static,
 {
-    Ok(Outcome::Parked(Box::new(When { receiver, value: None, then })))
+    Ok(Outcome::Parked(Box::new(When { receiver, value: None, then, has_begun: true })))
+}
+
+/// As [`when`], where nothing has been done yet that later requests could rely on.
+pub fn before_it_begins<T, F>(receiver: oneshot::Receiver<T>, then: F) -> Answer
+where
+    T: Send + 'static,
+    F: FnOnce(T, &Ctx<'_>, &mut Out) -> Answer + Send + 'static,
+{
+    Ok(Outcome::Parked(Box::new(When { receiver, value: None, then, has_begun: false })))
 }
 
 /// Does work that blocks on a thread of its own, then goes on with `then`.
@@ -233,6 +247,7 @@ struct When<T, F> {
     receiver: oneshot::Receiver<T>,
     value: Option<T>,
     then: F,
+    has_begun: bool,
 }
 
 impl<T, F> Ticket for When<T, F>
@@ -246,6 +261,10 @@ where
         };
         self.value = value.ok();
         Poll::Ready(())
+    }
+
+    fn has_begun(&self) -> bool {
+        self.has_begun
     }
 
     fn finish(self: Box<Self>, ctx: &Ctx<'_>, out: &mut Out) -> Answer {

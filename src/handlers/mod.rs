@@ -61,7 +61,8 @@ use barnabas_protocol::ApiKey;
 pub use api_versions::newer as newer_api_versions;
 pub use fetch::FetchSessions;
 pub use handler::{
-    Answer, CloseReason, Ctx, Operation, Outcome, Resource, Session, Ticket, after_all, blocking, when,
+    Answer, CloseReason, Ctx, Operation, Outcome, Resource, Session, Ticket, after_all, before_it_begins,
+    blocking, when,
 };
 pub use out::{Mark, Out, SEND_FILE, cut_short};
 pub use rooms::Rooms;

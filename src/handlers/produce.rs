@@ -16,7 +16,7 @@ use barnabas_protocol::{ErrorCode, TopicRef};
 
 use self::await_flush::{AwaitFlush, Unflushed};
 use super::transactional_produce::{Admission, JOINS_VERSION, Verdicts, admit};
-use super::{Answer, CloseReason, Ctx, Operation, Out, Outcome, Resource, error, when};
+use super::{Answer, CloseReason, Ctx, Operation, Out, Outcome, Resource, before_it_begins, error};
 use crate::config::{Compression, TopicConfig};
 use crate::ids::Uuid;
 use crate::partition::{Partition, PartitionError, Topic};
@@ -74,7 +74,7 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
             Admission::Refused(code) => refused_whole = Some(RefusedWhole { code, message: None }),
             Admission::Wait(receiver) => {
                 let mut body = body.to_vec();
-                return when(receiver, move |_, ctx, out| start(ctx, &mut body, out));
+                return before_it_begins(receiver, move |_, ctx, out| start(ctx, &mut body, out));
             }
         }
         ProduceRequest::read(ctx.version, body)?

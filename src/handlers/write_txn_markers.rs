@@ -7,20 +7,39 @@ use barnabas_protocol::messages::write_txn_markers::{
     WritableTxnMarkerTopicResult,
 };
 use barnabas_protocol::messages::{WriteTxnMarkersRequest, WriteTxnMarkersResponse};
+use tokio::sync::oneshot;
 
-use super::{Answer, Ctx, Operation, Out, Resource};
-use crate::coordinator::{Marker, MarkerFault};
+use super::{Answer, Ctx, Operation, Out, Resource, when};
+use crate::coordinator::{Marker, MarkerFault, Unsettled};
 
 /// See the module.
 pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
     let request: WriteTxnMarkersRequest = ctx.decode(body)?;
     let may = ctx.authorize(Operation::ClusterAction, Resource::Cluster)
         || ctx.authorize(Operation::Alter, Resource::Cluster);
-    let markers = request.markers.iter().map(|marker| write(ctx, marker, may));
-    ctx.respond(out, &WriteTxnMarkersResponse { markers: markers.collect() })
+    let mut unsettled = Vec::new();
+    let markers = request.markers.iter().map(|marker| write(ctx, marker, may, &mut unsettled)).collect();
+    let response = WriteTxnMarkersResponse { markers };
+    if unsettled.is_empty() {
+        return ctx.respond(out, &response);
+    }
+    let (sender, receiver) = oneshot::channel();
+    ctx.rooms.spawner.spawn(async move {
+        for marker in unsettled {
+            marker.settles().await;
+        }
+        // Nobody waits for it any more if the connection is gone.
+        let _gone = sender.send(());
+    });
+    when(receiver, move |(), ctx, out| ctx.respond(out, &response))
 }
 
-fn write(ctx: &Ctx<'_>, request: &WritableTxnMarker, may: bool) -> WritableTxnMarkerResult {
+fn write(
+    ctx: &Ctx<'_>,
+    request: &WritableTxnMarker,
+    may: bool,
+    unsettled: &mut Vec<Unsettled>,
+) -> WritableTxnMarkerResult {
     let marker = Marker {
         producer_id: request.producer_id,
         producer_epoch: request.producer_epoch,
@@ -28,16 +47,19 @@ fn write(ctx: &Ctx<'_>, request: &WritableTxnMarker, may: bool) -> WritableTxnMa
         coordinator_epoch: request.coordinator_epoch,
         transaction_version: request.transaction_version,
     };
-    let one = |topic: &str, index: i32| {
+    let mut one = |topic: &str, index: i32| {
         if !may {
             ErrorCode::ClusterAuthorizationFailed
         } else if marker.producer_id < 0 || marker.producer_epoch < 0 || marker.transaction_version < 0 {
             ErrorCode::UnknownServerError
         } else {
-            ctx.rooms
-                .markers
-                .write(topic, index, marker)
-                .map_or_else(|fault| code(&fault), |()| ErrorCode::None)
+            match ctx.rooms.markers.write(topic, index, marker) {
+                Ok(waits) => {
+                    unsettled.extend(waits);
+                    ErrorCode::None
+                }
+                Err(fault) => code(&fault),
+            }
         }
     };
     let topics = request.topics.iter().map(|topic| WritableTxnMarkerTopicResult {

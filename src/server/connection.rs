@@ -228,7 +228,7 @@ impl<'a> Connection<'a> {
                 Ok(Outcome::Done) if behind => self.slots.push_back(Slot::Answered(aside)),
                 Ok(Outcome::Done | Outcome::Silent) => {}
                 Ok(Outcome::Parked(ticket)) => {
-                    self.only_produces &= produce;
+                    self.only_produces &= produce && ticket.has_begun();
                     self.slots.push_back(Slot::Waiting { ticket, origin });
                 }
                 Err(reason) => self.close(End::HungUp(reason)),
