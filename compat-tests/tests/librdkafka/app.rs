@@ -83,9 +83,11 @@ impl App {
             ("group.id", group),
             ("auto.offset.reset", "earliest"),
             ("enable.auto.commit", "false"),
-            ("session.timeout.ms", "10000"),
-            ("heartbeat.interval.ms", "200"),
         ]);
+        if !settings.contains(&("group.protocol", "consumer")) {
+            // With KIP-848 the broker decides about these.
+            config.set("session.timeout.ms", "10000").set("heartbeat.interval.ms", "200");
+        }
         for (key, value) in settings {
             config.set(*key, *value);
         }

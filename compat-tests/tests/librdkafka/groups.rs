@@ -51,13 +51,13 @@ impl Member {
     fn join(
         app: &App,
         number: usize,
-        strategy: &str,
+        how: &[(&str, &str)],
         work: &Arc<Work>,
         rebalances: &Arc<AtomicUsize>,
     ) -> Member {
         let context = Handover { rebalances: rebalances.clone() };
         // A small poll loop with stored offsets: committed is what was worked on, not what was fetched.
-        let settings = [("partition.assignment.strategy", strategy), ("enable.auto.offset.store", "false")];
+        let settings = [how, &[("enable.auto.offset.store", "false")]].concat();
         let consumer = app.consumer("sharing", &settings, context);
         consumer.subscribe(&["shared"]).unwrap();
         let (stop, work) = (Arc::new(AtomicBool::new(false)), work.clone());
@@ -110,13 +110,13 @@ fn settled(work: &Work, sizes: [usize; 3]) {
     });
 }
 
-async fn members_come_and_go(strategy: &str) {
+async fn members_come_and_go(how: &[(&str, &str)]) {
     let Some(app) = app() else { return };
     app.create("shared", 6).await;
     let (work, rebalances) = (Arc::new(Work::default()), Arc::new(AtomicUsize::new(0)));
     let stop = Arc::new(AtomicBool::new(false));
     let producer = flow(&app, stop.clone());
-    let join = |number| Member::join(&app, number, strategy, &work, &rebalances);
+    let join = |number| Member::join(&app, number, how, &work, &rebalances);
 
     let first = join(0);
     settled(&work, [0, 0, 6]);
@@ -147,15 +147,25 @@ async fn members_come_and_go(strategy: &str) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn three_members_by_range() {
-    members_come_and_go("range").await;
+    members_come_and_go(&[("partition.assignment.strategy", "range")]).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn three_members_by_round_robin() {
-    members_come_and_go("roundrobin").await;
+    members_come_and_go(&[("partition.assignment.strategy", "roundrobin")]).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn three_members_by_cooperative_sticky() {
-    members_come_and_go("cooperative-sticky").await;
+    members_come_and_go(&[("partition.assignment.strategy", "cooperative-sticky")]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn three_members_by_the_brokers_uniform_assignor() {
+    members_come_and_go(&[("group.protocol", "consumer"), ("group.remote.assignor", "uniform")]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn three_members_by_the_brokers_range_assignor() {
+    members_come_and_go(&[("group.protocol", "consumer"), ("group.remote.assignor", "range")]).await;
 }
