@@ -14,3 +14,4 @@ mod support;
 mod compaction;
 mod one_node;
 mod slow;
+mod transactions;

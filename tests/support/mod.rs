@@ -76,6 +76,18 @@ pub fn start_with(config: Config, doors: &Doors) -> Running {
     Running { address: SocketAddr::from(([127, 0, 0, 1], port)), network, stop, task }
 }
 
+/// Starts a broker whose disk will fail; `None` if that happens at once.
+pub fn start_to_fail(config: Config, doors: &Doors) -> Option<Running> {
+    let network = doors.network.clone();
+    let broker = Broker::start(config, doors).ok()?;
+    let (_, port) = broker.listeners()[0];
+    let (stop, shutdown) = channel();
+    let task = tokio::spawn(async move {
+        let _failed = broker.run(shutdown).await;
+    });
+    Some(Running { address: SocketAddr::from(([127, 0, 0, 1], port)), network, stop, task })
+}
+
 /// A connection to a broker in another process.
 pub async fn connect(address: SocketAddr) -> Client {
     let stream = Network::Tcp.connect(address).await.expect("it listens");
@@ -156,6 +168,17 @@ impl Client {
         let response = R::Response::decode(&mut reader).expect("a body");
         assert!(reader.rest().is_empty(), "nothing follows the body");
         response
+    }
+
+    /// Sends a request and waits for its reply; `None` if the broker hangs up or is gone.
+    pub async fn try_ask<R: Request>(&mut self, version: i16, request: &R) -> Option<R::Response> {
+        let id = self.next_id;
+        self.next_id += 1;
+        let bytes = frame(R::KEY, version, id, |out| request.encode(&mut Writer::new(out, version)));
+        self.try_send_bytes(&bytes).await.ok()?;
+        let frame = self.receive_frame().await?;
+        let (_, body) = parse_response_header(&frame, R::KEY, version).ok()?;
+        R::Response::decode(&mut Reader::new(body, version)).ok()
     }
 
     /// Sends a request and waits for its reply.
