@@ -11,6 +11,7 @@ use barnabas::disk::MemoryDisk;
 use barnabas::net::{Network, SimulatedNetwork};
 use barnabas::rng::Rng;
 use barnabas::spawn::Spawner;
+use barnabas_protocol::Uuid;
 use barnabas_protocol::batch::{BatchBuilder, Batches, Caps, EndTxnMarker, Scratch};
 use barnabas_protocol::messages::offset_fetch::{OffsetFetchRequestGroup, OffsetFetchRequestTopics};
 use barnabas_protocol::messages::txn_offset_commit::{
@@ -20,7 +21,6 @@ use barnabas_protocol::messages::{
     EndTxnRequest, FetchRequest, FindCoordinatorRequest, InitProducerIdRequest, OffsetFetchRequest,
     TxnOffsetCommitRequest,
 };
-use barnabas_protocol::Uuid;
 
 use crate::support::{self, Client, Running};
 
