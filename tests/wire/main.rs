@@ -12,6 +12,7 @@
 mod support;
 
 mod bad_input;
+mod consumer_groups;
 mod internal_topics;
 mod order;
 mod records;

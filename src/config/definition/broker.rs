@@ -308,11 +308,11 @@ pub(super) static KEYS: &[Key] = keys! { broker:
         "Between which protocols a group may change while it has members.";
     "group.consumer.assignment.interval.ms": Int = "1000", AtLeast(0), ClusterWide, Built,
         "Shortest time between two assignments of a consumer group, if the group sets nothing.";
-    "group.consumer.min.assignment.interval.ms": Int = "0", AtLeast(0), ReadOnly, NotBuilt,
+    "group.consumer.min.assignment.interval.ms": Int = "0", AtLeast(0), ReadOnly, Built,
         "Shortest assignment interval a consumer group may set.";
-    "group.consumer.max.assignment.interval.ms": Int = "15000", AtLeast(0), ReadOnly, NotBuilt,
+    "group.consumer.max.assignment.interval.ms": Int = "15000", AtLeast(0), ReadOnly, Built,
         "Longest assignment interval a consumer group may set.";
-    "group.consumer.assignor.offload.enable": Boolean = "true", Any, ClusterWide, NotBuilt, internal,
+    "group.consumer.assignor.offload.enable": Boolean = "true", Any, ClusterWide, NoMeaning, internal,
         "Whether assignments of a consumer group are computed beside the coordinator.";
     "group.consumer.regex.refresh.interval.ms": Int = "600000", AtLeast(10_000), ReadOnly, Built, internal,
         "How often regular-expression subscriptions are looked up again.";

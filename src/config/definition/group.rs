@@ -15,7 +15,7 @@ pub(super) static KEYS: &[Key] = keys! { of_broker:
         AtLeast(0), Some("group.consumer.assignment.interval.ms"), Built,
         "Shortest time between two assignments of the group.";
     "consumer.assignor.offload.enable": Boolean = "true",
-        Any, Some("group.consumer.assignor.offload.enable"), NotBuilt, internal,
+        Any, Some("group.consumer.assignor.offload.enable"), NoMeaning, internal,
         "Whether assignments are computed beside the coordinator.";
     "share.session.timeout.ms": Int = "45000", AtLeast(1), Some("group.share.session.timeout.ms"), NotBuilt,
         "How long a member of a share group may be silent before it is removed.";
