@@ -1,5 +1,5 @@
 //! Exactly once while the broker is killed: applications on Kafka's Java client read, transform and write in
-//! transactions; a reader of what is committed finds each record once, in order.
+//! transactions, and Kafka Streams counts; a reader of what is committed finds each record once, in order.
 
 #![allow(
     clippy::unwrap_used,
@@ -19,38 +19,48 @@ const KILLS: usize = 4;
 /// Between two kills: the client has found the broker again and worked for a while.
 const BETWEEN: Duration = Duration::from_secs(4);
 
-fn survives_kills(client: &str) {
+fn survives_kills(program: impl FnOnce(&str) -> Command) {
     if !Suite::Crash.wanted() {
         return;
     }
     let mut broker = Broker::start();
-    let mut program = Command::new(suite::home().join("java/run"))
-        .args([client, &broker.bootstrap(), "ExactlyOnce"])
-        .env("COMPAT_RECORDS", "3000")
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut command = program(&broker.bootstrap());
+    let mut running = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     for _ in 0..KILLS {
         // Load passes; there is no other event to wait for.
         std::thread::sleep(BETWEEN);
-        assert!(program.try_wait().unwrap().is_none(), "killed in the middle of it");
+        assert!(running.try_wait().unwrap().is_none(), "killed in the middle of it");
         broker.kill();
         broker.restart();
     }
-    let ran = program.wait_with_output().unwrap();
+    let ran = running.wait_with_output().unwrap();
     let output = String::from_utf8_lossy(&ran.stdout);
     println!("{output}{}", String::from_utf8_lossy(&ran.stderr));
     suite::report(&output);
-    assert!(ran.status.success(), "exactly once fails on kafka-clients {client} with {KILLS} kills");
+    assert!(ran.status.success(), "exactly once fails with {KILLS} kills: {command:?}");
+}
+
+fn client(version: &str, bootstrap: &str) -> Command {
+    let mut command = Command::new(suite::home().join("java/run"));
+    command.args([version, bootstrap, "ExactlyOnce"]).env("COMPAT_RECORDS", "3000");
+    command
 }
 
 #[test]
 fn exactly_once_survives_kill_9_kafka_clients_4_4() {
-    survives_kills("4.4.0");
+    survives_kills(|bootstrap| client("4.4.0", bootstrap));
 }
 
 #[test]
 fn exactly_once_survives_kill_9_kafka_clients_2_1() {
-    survives_kills("2.1.1");
+    survives_kills(|bootstrap| client("2.1.1", bootstrap));
+}
+
+#[test]
+fn kafka_streams_count_exactly_once_through_kill_9() {
+    survives_kills(|bootstrap| {
+        let mut command = Command::new(suite::home().join("streams/run"));
+        command.args([bootstrap, "3000"]);
+        command
+    });
 }
