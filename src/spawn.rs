@@ -2,6 +2,7 @@
 
 use std::future::Future;
 
+use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::task::JoinHandle;
 
 /// Starts tasks on the current tokio runtime. Cheap to copy.
@@ -33,6 +34,13 @@ impl Spawner {
         F::Output: Send + 'static,
     {
         tokio::spawn(future)
+    }
+
+    /// Runs work that takes long right here, while somebody else serves this thread's other tasks. Where there is
+    /// only one thread (the simulator, a test) they wait.
+    pub fn in_place<T>(self, work: impl FnOnce() -> T) -> T {
+        let threads = Handle::try_current().is_ok_and(|at| at.runtime_flavor() == RuntimeFlavor::MultiThread);
+        if threads && !self.inline_blocking { tokio::task::block_in_place(work) } else { work() }
     }
 
     /// Runs work that blocks (fsync, cold reads, recovery) away from the workers.

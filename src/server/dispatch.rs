@@ -57,7 +57,13 @@ fn start_frame(
         stopping: false,
     };
     let mark = out.begin(row.key, version, origin.correlation_id);
-    let answer = if served { (row.start)(&ctx, body, out) } else { handlers::newer_api_versions(&ctx, out) };
+    let answer = if !served {
+        handlers::newer_api_versions(&ctx, out)
+    } else if is_quick(row.key, body.len()) {
+        (row.start)(&ctx, body, out)
+    } else {
+        rooms.spawner.in_place(|| (row.start)(&ctx, body, out))
+    };
     close_frame(out, mark, &answer);
     if matches!(answer, Ok(Outcome::Parked(_))) {
         origin.client_id = (&*ctx.client_id).into();
@@ -94,5 +100,34 @@ fn close_frame(out: &mut Out, mark: Mark, answer: &Answer) {
     match answer {
         Ok(Outcome::Done) => out.end(mark),
         Ok(Outcome::Silent | Outcome::Parked(_)) | Err(_) => out.rewind(mark),
+    }
+}
+
+/// A body above this may name thousands of things, in bytes.
+const LARGE_BODY: usize = 16 * 1024;
+
+/// Everyday requests are answered on the connection's worker. Whoever asks about many things, or has much made,
+/// must not keep the other connections of that worker waiting.
+fn is_quick(key: ApiKey, body_bytes: usize) -> bool {
+    match key {
+        ApiKey::Produce => true,
+        ApiKey::Fetch
+        | ApiKey::ListOffsets
+        | ApiKey::OffsetCommit
+        | ApiKey::OffsetFetch
+        | ApiKey::FindCoordinator
+        | ApiKey::JoinGroup
+        | ApiKey::SyncGroup
+        | ApiKey::Heartbeat
+        | ApiKey::LeaveGroup
+        | ApiKey::ConsumerGroupHeartbeat
+        | ApiKey::ApiVersions
+        | ApiKey::InitProducerId
+        | ApiKey::AddPartitionsToTxn
+        | ApiKey::AddOffsetsToTxn
+        | ApiKey::EndTxn
+        | ApiKey::TxnOffsetCommit
+        | ApiKey::OffsetForLeaderEpoch => body_bytes <= LARGE_BODY,
+        _ => false,
     }
 }

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use barnabas_protocol::messages::{FetchRequest, MetadataRequest, ProduceRequest};
+use barnabas_protocol::messages::describe_configs::DescribeConfigsResource;
+use barnabas_protocol::messages::{DescribeConfigsRequest, FetchRequest, MetadataRequest, ProduceRequest};
 use barnabas_protocol::{ApiKey, Writer};
 
 use crate::support;
@@ -123,4 +124,27 @@ async fn a_peer_that_does_not_read_does_not_hold_up_a_stop() {
     tokio::time::sleep(Duration::from_millis(50)).await;
     let stopped = tokio::time::timeout(Duration::from_secs(20), broker.stop()).await;
     assert!(stopped.is_ok(), "the broker waits for somebody who does not come");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_request_about_many_things_does_not_hold_up_other_connections() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let broker = support::start(dir.path(), &[]);
+    let resource =
+        DescribeConfigsResource { resource_type: 4, resource_name: "1".into(), configuration_keys: None };
+    let many = DescribeConfigsRequest {
+        resources: vec![resource; 100],
+        include_synonyms: true,
+        include_documentation: true,
+    };
+    let mut curious = broker.connect().await;
+    let id = curious.send(4, &many).await;
+    // It has been taken up once a request behind it on the same worker had its chance to be, too.
+    let mut other = broker.connect().await;
+    tokio::select! {
+        biased;
+        _ = curious.receive::<DescribeConfigsRequest>(4, id) => panic!("the other one had to wait for it"),
+        () = async { for _ in 0..10 { other.ask(12, &MetadataRequest::default()).await; } } => {}
+    }
+    broker.stop().await;
 }
