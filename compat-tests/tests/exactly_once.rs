@@ -1,5 +1,5 @@
 //! Exactly once while the broker is killed: applications on Kafka's Java client read, transform and write in
-//! transactions, and Kafka Streams counts; a reader of what is committed finds each record once, in order.
+//! transactions, Kafka Streams counts and Flink copies with checkpoints; a reader of what is committed finds each record once, in order.
 
 #![allow(
     clippy::unwrap_used,
@@ -61,6 +61,15 @@ fn kafka_streams_count_exactly_once_through_kill_9() {
     survives_kills(|bootstrap| {
         let mut command = Command::new(suite::home().join("streams/run"));
         command.args([bootstrap, "3000"]);
+        command
+    });
+}
+
+#[test]
+fn flink_copies_exactly_once_through_kill_9() {
+    survives_kills(|bootstrap| {
+        let mut command = Command::new(suite::home().join("flink/run"));
+        command.args(["2.2.0", "5.0.0-2.2", bootstrap, "9000"]);
         command
     });
 }
