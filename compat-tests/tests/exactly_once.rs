@@ -73,3 +73,12 @@ fn flink_copies_exactly_once_through_kill_9() {
         command
     });
 }
+
+#[test]
+fn flink_1_copies_exactly_once_through_kill_9() {
+    survives_kills(|bootstrap| {
+        let mut command = Command::new(suite::home().join("flink/run"));
+        command.args(["1.20.0", "3.4.0-1.20", bootstrap, "9000"]);
+        command
+    });
+}
