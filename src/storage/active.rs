@@ -6,10 +6,10 @@ use std::sync::Arc;
 use barnabas_protocol::batch::Header;
 
 use super::scan::{HeaderScan, ScanError};
-use super::segment::Segment;
+use super::segment::{LOG, Segment};
 use super::{LogConfig, offset_index, time_index};
 use crate::clock::Now;
-use crate::disk::Disk;
+use crate::disk::{Disk, OpenMode};
 
 /// Reserved space grows with the segment, within these bounds.
 const LEAST_RESERVE_BYTES: u64 = 256 << 10;
@@ -71,7 +71,8 @@ impl Active {
         segment: &Arc<Segment>,
         now: Now,
     ) -> Result<(Active, i64), ScanError> {
-        let file = Arc::clone(segment.file(disk)?);
+        // Not kept open: of many logs few are written soon.
+        let file = disk.open(&segment.path(LOG), OpenMode::Read)?;
         let bytes = segment.bytes();
         let last_time = segment.times.last(disk)?;
         let from = segment.offsets.last(disk)?.map_or(0, |(_, position)| u64::from(position));

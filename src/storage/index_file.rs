@@ -46,6 +46,20 @@ impl<const ENTRY: usize> Sealed<ENTRY> {
     }
 }
 
+impl<const ENTRY: usize> Sealed<ENTRY> {
+    /// The last entry. Opening a log asks every index for it: a file that is not mapped yet is only read.
+    pub(super) fn last(&self, disk: &dyn Disk) -> io::Result<Option<[u8; ENTRY]>> {
+        let Some(before) = self.entries.checked_sub(1) else { return Ok(None) };
+        if self.map.get().is_some() {
+            return Ok(self.entries(disk)?.last().copied());
+        }
+        let mut entry = [0; ENTRY];
+        let file = disk.open(&self.path, OpenMode::Read)?;
+        let read = file.read_at(before.saturating_mul(ENTRY) as u64, &mut entry)?;
+        Ok(Some(entry).filter(|_| read == ENTRY))
+    }
+}
+
 /// Adds `bytes` at a position of an index file, making it if it is missing.
 pub(super) fn write(
     disk: &dyn Disk,

@@ -133,7 +133,7 @@ impl OffsetIndex {
         if let Some(last) = grown.checked_sub(1) {
             return Ok(self.grown_entry(last, grown));
         }
-        Ok(self.sealed.entries(disk)?.last().map(|entry| decode(*entry)))
+        Ok(self.sealed.last(disk)?.map(decode))
     }
 
     /// Writes entries that are only in memory to the file, making it if it is missing.

@@ -52,7 +52,8 @@ impl Log {
         let first_base = segments.first().map_or(0, |segment| segment.base);
         let start = opening.log_start.clamp(first_base, end);
         let changed = epochs.truncate_from_end(end) | epochs.truncate_from_start(start);
-        if changed || !opening.clean {
+        // A new log has none yet; writing that down would take two syncs a partition.
+        if changed || (!opening.clean && epochs.latest().is_some()) {
             epochs.write(disk.as_ref(), &dir.join(leader_epochs::FILE))?;
         }
         let leader_epoch = epochs.latest().unwrap_or(-1);

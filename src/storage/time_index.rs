@@ -52,7 +52,7 @@ impl TimeIndex {
         if let Some(last) = self.grown.read().last() {
             return Ok(Some(*last));
         }
-        Ok(self.sealed.entries(disk)?.last().map(|entry| decode(*entry)))
+        Ok(self.sealed.last(disk)?.map(decode))
     }
 
     /// The relative offset of the last entry at or below a timestamp; 0 before the first.

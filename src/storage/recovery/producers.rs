@@ -20,6 +20,9 @@ pub(crate) fn reload_producers(
     let disk = log.disk.as_ref();
     let (from, mut producers) = newest_snapshot(disk, &log.dir, end.min(scanned_from.unwrap_or(end)))?;
     producers.expire(oldest);
+    if from >= end {
+        return Ok(producers);
+    }
     let segments = log.segments.load();
     let first = segments.partition_point(|segment| segment.base <= from).saturating_sub(1);
     for segment in segments.iter().skip(first).filter(|segment| segment.base < end) {
