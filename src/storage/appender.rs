@@ -26,6 +26,8 @@ pub struct Appender {
     pub(super) jitter_seed: u64,
     /// Of the last append; -1 before the first.
     pub(super) leader_epoch: i32,
+    /// The newest epoch is not in the file yet: it has written nothing.
+    pub(super) epoch_due: bool,
 }
 
 impl Appender {
@@ -72,6 +74,10 @@ impl Appender {
         }
         if leader_epoch > self.leader_epoch {
             self.begin_epoch(leader_epoch)?;
+        }
+        if self.epoch_due {
+            self.store_epochs(LeaderEpochs::clone(&self.log.epochs.load()))?;
+            self.epoch_due = false;
         }
         batch.stamp(&Stamp { base_offset: first_offset, leader_epoch, append_time });
         let written = self.active.write(self.log.disk.as_ref(), batch.bytes(), &config);
@@ -149,12 +155,14 @@ impl Appender {
         log.end.store(end, Ordering::Release);
     }
 
-    /// A new leader epoch begins at the log's end.
+    /// A new leader epoch begins at the log's end. It is written down with its first record; until then a crash may
+    /// forget it, as opening does with epochs that wrote nothing.
     pub fn begin_epoch(&mut self, epoch: i32) -> Result<(), StorageError> {
         self.log.usable()?;
         let mut epochs = LeaderEpochs::clone(&self.log.epochs.load());
         if epochs.assign(epoch, self.log.end_offset()) {
-            self.store_epochs(epochs)?;
+            self.log.epochs.store(Arc::new(epochs));
+            self.epoch_due = true;
         }
         self.leader_epoch = epoch;
         Ok(())

@@ -85,6 +85,7 @@ impl Log {
             producer_expiry_ms: opening.producer_expiry_ms,
             jitter_seed: opening.jitter_seed,
             leader_epoch,
+            epoch_due: false,
         };
         appender.publish_opened();
         Ok(Opened { appender, log, report })
