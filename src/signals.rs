@@ -75,7 +75,7 @@ mod tests {
         listen(trigger).unwrap();
         assert!(!shutdown.is_requested());
         let own = rustix::process::getpid();
-        rustix::process::kill_process(own, rustix::process::Signal::HUP).unwrap();
+        rustix::process::kill_process(own, rustix::process::Signal::TERM).unwrap();
         tokio::time::timeout(std::time::Duration::from_secs(10), shutdown.requested()).await.unwrap();
     }
 }
