@@ -132,7 +132,7 @@ impl Broker {
             metadata_failures,
             chosen,
         );
-        controller.subscribe(follower);
+        controller.metadata().subscribe(follower);
         let slots = usize::try_from(config.replication.fetch_session_slots).unwrap_or(usize::MAX);
         let rooms = Arc::new(Rooms {
             clock: doors.clock.clone(),

@@ -161,7 +161,7 @@ async fn a_subscriber_sees_everything_once_and_in_order() {
     let controller = world.open(true).unwrap();
     now(controller.create_topics(&topic("a"))).unwrap();
     let witness = Arc::new(Witness::default());
-    controller.subscribe(witness.clone());
+    controller.metadata().subscribe(witness.clone());
     now(controller.create_topics(&topic("b"))).unwrap();
     now(controller.create_topics(&topic("b"))).unwrap();
     now(controller.delete_topics(&[Doomed::Name("a".to_owned())])).unwrap();
@@ -173,7 +173,7 @@ async fn a_failing_disk_ends_it_without_a_false_answer() {
     let world = World::new(5);
     let controller = world.open(true).unwrap();
     let witness = Arc::new(Witness::default());
-    controller.subscribe(witness.clone());
+    controller.metadata().subscribe(witness.clone());
     world.disk.fail_after(Some(0));
     assert!(now(controller.create_topics(&topic("t"))).is_none());
     world.disk.fail_after(None);

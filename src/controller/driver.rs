@@ -1,20 +1,22 @@
-//! Decide, append, apply – then, once the records are on the disk, publish the image and let the answers go.
+//! Decide, append, apply – then, once the records are committed, publish the image and let the answers go.
 //!
-//! Decisions are made on the caller's task under one lock, against the truth that runs ahead of the disk. Flushing
-//! happens beside that on a blocking thread, one round at a time: whatever was decided while a flush was under way
-//! shares the next one. An answer that changes nothing waits, too, if what it speaks of is not on the disk yet.
+//! Decisions are made on the caller's task under one lock, against the truth that runs ahead of the commit. What is
+//! decided while a commit is under way shares the next one. An answer that changes nothing waits, too, if what it
+//! speaks of is not committed yet. A controller that does not lead replays what the leader commits.
 
+use std::collections::VecDeque;
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Weak};
 
-use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
 use super::error::ControllerError;
-use super::image::{Changes, Delta, Image};
-use super::metadata_log::{MetadataLog, Quorum};
+use super::image::{Changes, Image};
+use super::metadata::Metadata;
+use super::metadata_log::{LogEvents, MetadataLog, Position, Quorum};
 use super::record::Record;
+use super::state::activation::{self, Node};
 use super::state::{ConfigRules, Decision, Hard, View, apply};
 use crate::clock::Clock;
 use crate::rng::Rng;
@@ -22,16 +24,6 @@ use crate::spawn::Spawner;
 
 /// Records in one batch of a start; a request's decision is always one batch.
 const BATCH_RECORDS: usize = 5000;
-
-/// Who must know of every change: called before the new image is visible and before any answer leaves, one change
-/// at a time, in order, on a thread that may block.
-pub trait Subscriber: Send + Sync {
-    /// The first call after [`Controller::subscribe`] brings everything there is.
-    fn changed(&self, old: &Image, new: &Arc<Image>, delta: &Delta);
-
-    /// The metadata log failed: nothing will be decided any more, the process has to stop.
-    fn failed(&self, error: &ControllerError);
-}
 
 /// What decisions need to be told.
 #[derive(Clone, Debug)]
@@ -57,6 +49,14 @@ pub struct Doors {
     pub spawner: Spawner,
 }
 
+/// What a controller says when it begins to lead.
+pub(super) struct Start {
+    /// This node.
+    pub(super) node: Node,
+    /// The records that a fresh cluster begins with.
+    pub(super) fresh: Vec<Record>,
+}
+
 /// The handle. Cheap to clone.
 #[derive(Clone)]
 pub struct Controller {
@@ -67,96 +67,90 @@ pub(super) struct Shared {
     pub(super) settings: Settings,
     rules: Arc<dyn ConfigRules>,
     pub(super) doors: Doors,
-    image: ArcSwap<Image>,
-    subscriber: OnceLock<Arc<dyn Subscriber>>,
+    metadata: Metadata,
+    log: Arc<dyn MetadataLog>,
+    start: Start,
     active: Mutex<Active>,
 }
 
 struct Active {
-    /// Runs ahead of the image that is published.
+    /// Runs ahead of what is committed while this node leads.
     hard: Hard,
-    /// None once it is closed or has failed.
-    log: Option<MetadataLog>,
-    /// Answers that wait for the next flush.
-    parked: Vec<Box<dyn FnOnce() + Send>>,
-    /// Something was appended since the last flush began.
-    dirty: bool,
-    /// A thread is in `flush_until_idle`.
-    flushing: bool,
+    /// The epoch that this node leads.
+    leading: Option<i32>,
+    /// What was appended in this epoch and is not committed, in order.
+    ahead: VecDeque<Ahead>,
+    /// Answers and the offset that must be committed before they leave, in order.
+    parked: VecDeque<(i64, Box<dyn FnOnce() + Send>)>,
+    /// Nothing is decided any more: the log was closed or has failed.
+    closed: bool,
     /// Producer ids of our block that were not handed out yet.
     block: Range<i64>,
 }
 
-impl Active {
-    fn append(&mut self, doors: &Doors, records: &[Record]) -> Result<(), ControllerError> {
-        let log = self.log.as_mut().ok_or(ControllerError::Closed)?;
-        let at = log.append(records, doors.clock.now())?;
-        for record in records {
-            apply(&mut self.hard, record)?;
-        }
-        self.hard.advance(at.offset, at.epoch, at.timestamp_ms);
-        self.dirty = true;
-        Ok(())
-    }
+/// The truth behind one batch.
+struct Ahead {
+    last_offset: i64,
+    image: Image,
+    changes: Changes,
 }
 
 impl Controller {
-    /// Takes over an opened metadata log: appends what a start has to say and returns when it is on the disk. Blocks.
+    /// Takes over an opened metadata log. Where this node leads at once, what a start has to say is committed when
+    /// this returns. Blocks.
     ///
     /// # Errors
     /// The log cannot be written.
     pub(super) fn start(
         hard: Hard,
-        log: MetadataLog,
-        records: &[Record],
+        log: Arc<dyn MetadataLog>,
+        start: Start,
         settings: Settings,
         rules: Arc<dyn ConfigRules>,
         doors: Doors,
     ) -> Result<Controller, ControllerError> {
-        let shared = log.shared().clone();
-        let mut active =
-            Active { hard, log: Some(log), parked: Vec::new(), dirty: false, flushing: false, block: 0..0 };
-        for batch in records.chunks(BATCH_RECORDS) {
-            active.append(&doors, batch)?;
-        }
-        shared.flush()?;
-        active.dirty = false;
-        active.hard.changes = Changes::default();
-        let image = ArcSwap::from_pointee(active.hard.image.clone());
-        let subscriber = OnceLock::new();
-        let shared = Shared { settings, rules, doors, image, subscriber, active: Mutex::new(active) };
-        Ok(Controller { shared: Arc::new(shared) })
+        let metadata = Metadata::new(hard.image.clone());
+        let active = Active {
+            hard,
+            leading: None,
+            ahead: VecDeque::new(),
+            parked: VecDeque::new(),
+            closed: false,
+            block: 0..0,
+        };
+        let shared =
+            Arc::new(Shared { settings, rules, doors, metadata, log, start, active: Mutex::new(active) });
+        let events: Weak<Shared> = Arc::downgrade(&shared);
+        shared.log.begin(events)?;
+        Ok(Controller { shared })
     }
 
-    /// The cluster's metadata as it is on the disk.
+    /// The image that this controller feeds.
+    pub fn metadata(&self) -> &Metadata {
+        &self.shared.metadata
+    }
+
+    /// The cluster's metadata as it is committed.
     pub fn image(&self) -> Arc<Image> {
-        self.shared.image.load_full()
+        self.shared.metadata.image()
     }
 
-    /// Makes somebody know of every change from now on; first of everything that is there. To be called once,
-    /// before requests come in.
-    pub fn subscribe(&self, subscriber: Arc<dyn Subscriber>) {
-        let image = self.image();
-        let nothing = Image::empty(image.cluster_id(), 0);
-        subscriber.changed(&nothing, &image, &Delta::everything(&image));
-        let taken = self.shared.subscriber.set(subscriber);
-        debug_assert!(taken.is_ok(), "one subscriber");
-    }
-
-    /// The metadata quorum, as DescribeQuorum shows it.
+    /// The metadata quorum, as DescribeQuorum shows it; none once the log is closed.
     pub fn quorum(&self) -> Option<Quorum> {
-        self.shared.active.lock().log.as_ref().map(MetadataLog::quorum)
+        let closed = self.shared.active.lock().closed;
+        (!closed).then(|| self.shared.log.quorum())
     }
 
-    /// Runs a verb. The answer comes when all it speaks of is durable and published; never, if the log fails.
+    /// Runs a verb. The answer comes when all it speaks of is committed and published; never, if this node does not
+    /// lead, or not for long enough.
     pub(super) fn submit<R: Send + 'static>(
         &self,
         decide: impl FnOnce(&Image, &View<'_>) -> Decision<R>,
     ) -> oneshot::Receiver<R> {
-        self.shared.run(|active, shared| {
+        self.shared.run(|active, epoch, shared| {
             let decision = decide(&active.hard.image, &shared.view());
             if !decision.records.is_empty() {
-                active.append(&shared.doors, &decision.records)?;
+                active.append(shared, epoch, &decision.records)?;
             }
             Ok(decision.reply)
         })
@@ -164,12 +158,12 @@ impl Controller {
 
     /// A producer id that nobody else gets.
     pub fn next_producer_id(&self) -> oneshot::Receiver<Result<i64, super::state::Refusal>> {
-        self.shared.run(|active, shared| {
+        self.shared.run(|active, epoch, shared| {
             if active.block.is_empty() {
                 let node = shared.settings.node_id;
-                let epoch = active.hard.image.broker(node).map_or(-1, |broker| broker.epoch);
-                let decision = super::state::producer_ids::allocate(&active.hard.image, node, epoch);
-                active.append(&shared.doors, &decision.records)?;
+                let broker_epoch = active.hard.image.broker(node).map_or(-1, |broker| broker.epoch);
+                let decision = super::state::producer_ids::allocate(&active.hard.image, node, broker_epoch);
+                active.append(shared, epoch, &decision.records)?;
                 match decision.reply {
                     Ok(block) => active.block = block,
                     Err(refusal) => return Ok(Err(refusal)),
@@ -184,16 +178,43 @@ impl Controller {
     /// # Errors
     /// The log cannot be written.
     pub fn close(&self) -> Result<(), ControllerError> {
-        let (log, parked) = {
+        let parked = {
             let mut active = self.shared.active.lock();
-            (active.log.take(), std::mem::take(&mut active.parked))
+            if std::mem::replace(&mut active.closed, true) {
+                return Ok(());
+            }
+            std::mem::take(&mut active.parked)
         };
-        let Some(log) = log else { return Ok(()) };
-        log.close()?;
-        for release in parked {
+        self.shared.log.close()?;
+        let committed = *self.shared.log.committed().borrow();
+        for (_, release) in parked.into_iter().filter(|(offset, _)| *offset < committed) {
             release();
         }
         Ok(())
+    }
+}
+
+impl Active {
+    /// Appends one batch in the epoch that this node leads, and takes it into the truth.
+    fn append(&mut self, shared: &Shared, epoch: i32, records: &[Record]) -> Result<(), ControllerError> {
+        let at = shared.log.append(epoch, records, shared.doors.clock.now())?;
+        for record in records {
+            apply(&mut self.hard, record)?;
+        }
+        self.hard.advance(at.offset, at.epoch, at.timestamp_ms);
+        let (image, changes) = (self.hard.image.clone(), std::mem::take(&mut self.hard.changes));
+        self.ahead.push_back(Ahead { last_offset: at.offset, image, changes });
+        Ok(())
+    }
+
+    /// Leads no more: what was not committed is forgotten, and nobody is told that it happened.
+    fn step_down(&mut self, committed: &Image) {
+        if self.leading.take().is_some() {
+            self.hard = Hard::new(committed.clone());
+            self.ahead.clear();
+            self.parked.clear();
+            self.block = 0..0;
+        }
     }
 }
 
@@ -208,122 +229,131 @@ impl Shared {
 
     fn run<R: Send + 'static>(
         self: &Arc<Shared>,
-        work: impl FnOnce(&mut Active, &Shared) -> Result<R, ControllerError>,
+        work: impl FnOnce(&mut Active, i32, &Shared) -> Result<R, ControllerError>,
     ) -> oneshot::Receiver<R> {
         let (sender, receiver) = oneshot::channel();
         let mut active = self.active.lock();
-        if active.log.is_none() {
-            return receiver;
-        }
-        match work(&mut active, self) {
+        let Some(epoch) = active.leading.filter(|_| !active.closed) else { return receiver };
+        match work(&mut active, epoch, self) {
+            Err(ControllerError::NotLeader) => active.step_down(&self.metadata.image()),
             Err(error) => {
                 drop(active);
                 self.fail(&error);
             }
-            Ok(reply) if active.dirty || active.flushing => {
-                // A client that is gone does not wait for its answer.
-                active.parked.push(Box::new(move || drop(sender.send(reply))));
-                if !std::mem::replace(&mut active.flushing, true) {
+            Ok(reply) => {
+                // It may speak of what was decided before and is not published yet.
+                let offset = active.hard.image.offset();
+                if offset > self.metadata.image().offset() {
+                    // A client that is gone does not wait for its answer.
+                    active.parked.push_back((offset, Box::new(move || drop(sender.send(reply)))));
                     drop(active);
-                    let shared = self.clone();
-                    drop(self.doors.spawner.blocking(move || shared.flush_until_idle()));
+                    self.log.push();
+                } else {
+                    drop(sender.send(reply));
                 }
             }
-            Ok(reply) => drop(sender.send(reply)),
         }
         receiver
     }
 
-    fn flush_until_idle(self: &Arc<Shared>) {
-        let mut guard = PanicGuard { shared: self, done: false };
-        loop {
+    /// Nothing can be decided any more. Answers that wait are dropped, never given.
+    fn fail(&self, error: &ControllerError) {
+        let parked = {
             let mut active = self.active.lock();
-            let Some(log) = active.log.as_ref().filter(|_| active.dirty || !active.parked.is_empty()) else {
-                active.flushing = false;
-                guard.done = true;
-                return;
-            };
-            let log = log.shared().clone();
-            let parked = std::mem::take(&mut active.parked);
-            let changes = std::mem::take(&mut active.hard.changes);
-            let image = active.hard.image.clone();
-            let dirty = std::mem::take(&mut active.dirty);
-            drop(active);
-            if let Err(error) = if dirty { log.flush() } else { Ok(()) } {
-                guard.done = true;
-                self.fail(&error.into());
+            if std::mem::replace(&mut active.closed, true) {
                 return;
             }
-            self.publish(image, changes);
-            for release in parked {
-                release();
-            }
-            if let Err(error) = self.snapshot_if_due() {
-                guard.done = true;
-                self.fail(&error);
-                return;
-            }
-        }
-    }
-
-    fn publish(&self, image: Image, changes: Changes) {
-        let old = self.image.load_full();
-        if image.offset() == old.offset() {
-            return;
-        }
-        let new = Arc::new(image);
-        let delta = changes.delta(&old, &new);
-        if let Some(subscriber) = self.subscriber.get() {
-            subscriber.changed(&old, &new, &delta);
-        }
-        self.image.store(new);
+            std::mem::take(&mut active.parked)
+        };
+        drop(parked);
+        self.metadata.fail(error);
     }
 
     fn snapshot_if_due(&self) -> Result<(), ControllerError> {
-        let image = self.image.load_full();
-        let writer = {
-            let active = self.active.lock();
-            let Some(log) = &active.log else { return Ok(()) };
-            if log.bytes_since_snapshot() < self.settings.snapshot_bytes {
-                return Ok(());
-            }
-            log.snapshots()
-        };
-        let taken = writer.write(&image, self.doors.clock.now())?;
-        match &mut self.active.lock().log {
-            Some(log) => log.snapshot_taken(taken, self.doors.clock.now()),
-            None => Ok(()),
+        if self.log.bytes_since_snapshot() < self.settings.snapshot_bytes {
+            return Ok(());
         }
+        self.log.snapshot(&self.metadata.image(), self.doors.clock.now())
     }
 
-    /// Nothing can be decided any more. Answers that wait are dropped, never given.
-    fn fail(&self, error: &ControllerError) {
-        let (log, parked) = {
-            let mut active = self.active.lock();
-            active.flushing = false;
-            (active.log.take(), std::mem::take(&mut active.parked))
-        };
-        drop(parked);
-        if log.is_none() {
+    fn snapshot_or_fail(&self) {
+        if let Err(error) = self.snapshot_if_due() {
+            self.fail(&error);
+        }
+    }
+}
+
+impl LogEvents for Shared {
+    fn leading(&self, epoch: i32) -> Result<(), ControllerError> {
+        let mut active = self.active.lock();
+        active.leading = Some(epoch);
+        let next = self.log.next_offset();
+        let records = activation::activate(&active.hard, &self.start.fresh, &self.start.node, next);
+        for batch in records.chunks(BATCH_RECORDS) {
+            active.append(self, epoch, batch)?;
+        }
+        drop(active);
+        self.log.push();
+        Ok(())
+    }
+
+    fn following(&self, _epoch: i32, _leader: Option<i32>) {
+        self.active.lock().step_down(&self.metadata.image());
+    }
+
+    fn own_committed(&self, up_to: i64) {
+        let mut newest: Option<Ahead> = None;
+        let mut active = self.active.lock();
+        while let Some(mut ahead) = active.ahead.pop_front() {
+            if ahead.last_offset > up_to {
+                active.ahead.push_front(ahead);
+                break;
+            }
+            if let Some(before) = newest.take() {
+                let later = std::mem::replace(&mut ahead.changes, before.changes);
+                ahead.changes.then(later);
+            }
+            newest = Some(ahead);
+        }
+        drop(active);
+        if let Some(ahead) = newest {
+            self.metadata.publish(ahead.image, ahead.changes);
+        }
+        let mut active = self.active.lock();
+        let due = active.parked.partition_point(|(offset, _)| *offset <= up_to);
+        let released: Vec<_> = active.parked.drain(..due).collect();
+        drop(active);
+        for (_, release) in released {
+            release();
+        }
+        self.snapshot_or_fail();
+    }
+
+    fn committed(&self, at: Position, records: &[Record]) {
+        let mut active = self.active.lock();
+        let hard = &mut active.hard;
+        if let Some(error) = records.iter().find_map(|record| apply(hard, record).err()) {
+            drop(active);
+            return self.fail(&error.into());
+        }
+        hard.advance(at.offset, at.epoch, at.timestamp_ms);
+        if hard.in_transaction() {
             return;
         }
-        tracing::error!(%error, "the metadata log failed");
-        if let Some(subscriber) = self.subscriber.get() {
-            subscriber.failed(error);
-        }
+        let (image, changes) = (hard.image.clone(), std::mem::take(&mut hard.changes));
+        drop(active);
+        self.metadata.publish(image, changes);
+        self.snapshot_or_fail();
     }
-}
 
-/// A panic of a flush round must not leave everybody waiting.
-struct PanicGuard<'a> {
-    shared: &'a Arc<Shared>,
-    done: bool,
-}
+    fn restored(&self, hard: Hard) {
+        let changes = Changes::between(&self.metadata.image(), &hard.image);
+        let image = hard.image.clone();
+        self.active.lock().hard = hard;
+        self.metadata.publish(image, changes);
+    }
 
-impl Drop for PanicGuard<'_> {
-    fn drop(&mut self) {
-        if !self.done {
-            self.shared.fail(&ControllerError::Panicked);
-        }
+    fn failed(&self, error: &ControllerError) {
+        self.fail(error);
     }
 }

@@ -61,6 +61,9 @@ pub enum ControllerError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// The epoch to be appended in is over: somebody else leads, or nobody. Not a fault.
+    #[error("this node does not lead the metadata log")]
+    NotLeader,
     /// It was closed.
     #[error("the metadata log is closed")]
     Closed,

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::driver::{Controller, Doors, Settings};
+use super::driver::{Controller, Doors, Settings, Start};
 use super::error::ControllerError;
 use super::metadata_log::{self, Opening};
 use super::state::ConfigRules;
-use super::state::activation::{self, Node};
+use super::state::activation::Node;
 
 impl Controller {
     /// Opens the metadata log, replays it, begins an epoch, and registers this node as controller and broker. All of
@@ -21,8 +21,8 @@ impl Controller {
         rules: Arc<dyn ConfigRules>,
         doors: Doors,
     ) -> Result<Controller, ControllerError> {
-        let replayed = metadata_log::open(opening, doors.clock.now())?;
-        let records = activation::activate(&replayed.hard, &replayed.fresh, node, replayed.log.next_offset());
-        Controller::start(replayed.hard, replayed.log, &records, settings, rules, doors)
+        let replayed = metadata_log::open(opening, doors.clock.now(), doors.spawner)?;
+        let start = Start { node: node.clone(), fresh: replayed.fresh };
+        Controller::start(replayed.hard, Arc::new(replayed.log), start, settings, rules, doors)
     }
 }

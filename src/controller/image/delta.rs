@@ -35,17 +35,21 @@ impl Delta {
 
     /// Everything that is in an image: its difference from the empty one.
     pub fn everything(image: &Image) -> Delta {
-        let configs = image.configs.iter().flat_map(|(kind, by_name)| {
-            by_name.keys().map(|name| ConfigResource { kind: *kind, name: name.clone() })
-        });
         Delta {
             changed: image.topics().map(|topic| (topic.id, topic.clone())).collect(),
             removed: BTreeMap::new(),
-            configs: configs.collect(),
+            configs: configured(image).collect(),
             nodes: true,
             features: true,
         }
     }
+}
+
+/// Everything that something is configured for.
+fn configured(image: &Image) -> impl Iterator<Item = ConfigResource> {
+    image.configs.iter().flat_map(|(kind, by_name)| {
+        by_name.keys().map(|name| ConfigResource { kind: *kind, name: name.clone() })
+    })
 }
 
 /// What records have touched since the last image was published.
@@ -59,6 +63,34 @@ pub(in crate::controller) struct Changes {
 }
 
 impl Changes {
+    /// What is different, where the records that made it so are not known.
+    pub(in crate::controller) fn between(old: &Image, new: &Image) -> Changes {
+        let same = |topic: &Arc<TopicImage>, other: Option<&Arc<TopicImage>>| {
+            other.is_some_and(|other| Arc::ptr_eq(topic, other) || topic == other)
+        };
+        let topics = new.topics().filter(|topic| !same(topic, old.topic_by_id(topic.id)));
+        let removed = old.topics().filter(|topic| new.topic_by_id(topic.id).is_none());
+        Changes {
+            topics: topics.map(|topic| topic.id).collect(),
+            removed: removed.map(|topic| (topic.id, topic.clone())).collect(),
+            configs: configured(old).chain(configured(new)).collect(),
+            nodes: true,
+            features: true,
+        }
+    }
+
+    /// Adds what changed after this.
+    pub(in crate::controller) fn then(&mut self, later: Changes) {
+        self.topics.extend(later.topics);
+        for id in later.removed.keys() {
+            self.topics.remove(id);
+        }
+        self.removed.extend(later.removed);
+        self.configs.extend(later.configs);
+        self.nodes |= later.nodes;
+        self.features |= later.features;
+    }
+
     /// The difference from `old`, the last image published, to `new`.
     pub(in crate::controller) fn delta(self, old: &Image, new: &Image) -> Delta {
         let changed = self.topics.iter().filter_map(|id| Some((*id, new.topic_by_id(*id)?.clone())));

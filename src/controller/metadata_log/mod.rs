@@ -1,4 +1,4 @@
-//! The log of metadata records: `__cluster_metadata-0`, on one node.
+//! The log of metadata records: `__cluster_metadata-0`, and what the controller sees of whoever keeps it.
 //!
 //! ```text
 //! 00000000000000000000-0000000000.checkpoint   what `format` wrote: the first records of the cluster
@@ -6,29 +6,29 @@
 //! quorum-state                                 leader and epoch
 //! 00000000000000000000.log …                   batches of records; a LeaderChange batch begins each epoch
 //! ```
-//!
-//! Each start is a new epoch, which this node leads. What is appended counts once it is flushed.
 
 mod batches;
 mod open;
 mod quorum_state;
 mod snapshot;
+mod sole;
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
-use barnabas_protocol::batch::{Caps, Origin, RawBatch, Rules, Scratch, TimestampRule};
+use tokio::sync::watch;
 
 pub use open::{Opening, open};
 pub use snapshot::{SnapshotId, write_fresh};
 
 use super::error::ControllerError;
+use super::image::Image;
 use super::record::Record;
+use super::state::Hard;
 use crate::clock::Now;
 use crate::disk::Disk;
 use crate::ids::Uuid;
-use crate::storage::{Appender, Log, LogConfig};
-use snapshot::Snapshots;
+use crate::storage::{Log, LogConfig};
 
 /// The directory of the log in `metadata.log.dir`.
 pub const DIRECTORY: &str = "__cluster_metadata-0";
@@ -52,7 +52,7 @@ pub struct Position {
 /// The metadata quorum, as DescribeQuorum shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quorum {
-    /// The node that leads: this one.
+    /// The node that leads.
     pub leader: i32,
     /// Its epoch.
     pub epoch: i32,
@@ -62,92 +62,76 @@ pub struct Quorum {
     pub directory: Uuid,
 }
 
-/// The log, opened, in the hands of its leader.
-pub struct MetadataLog {
-    node: i32,
-    epoch: i32,
-    appender: Appender,
-    scratch: Scratch,
-    snapshots: Snapshots,
-    bytes_since_snapshot: u64,
-}
-
-impl MetadataLog {
-    /// Appends records as one batch. They are in the file, but not flushed.
+/// The log as the controller uses it: one node's, or a quorum's.
+pub trait MetadataLog: Send + Sync {
+    /// Lets the log speak: everything it says from now on is told here, one call at a time. To be called once. Blocks.
     ///
     /// # Errors
-    /// The disk failed.
-    pub fn append(&mut self, records: &[Record], now: Now) -> Result<Position, ControllerError> {
-        let mut bytes = batches::data(records, 0, self.epoch, now)?;
-        self.append_batch(&mut bytes, now)
-    }
+    /// The log failed.
+    fn begin(&self, events: Weak<dyn LogEvents>) -> Result<(), ControllerError>;
 
-    fn append_batch(&mut self, bytes: &mut [u8], now: Now) -> Result<Position, ControllerError> {
-        let path = self.appender.log().dir().to_path_buf();
-        let damaged = |fault| ControllerError::Batch { path: path.clone(), fault };
-        let rules = Rules {
-            origin: Origin::Coordinator,
-            max_bytes: usize::try_from(LARGEST_BATCH).unwrap_or(usize::MAX),
-            compacted: false,
-            timestamps: TimestampRule::Create { before_max_ms: i64::MAX, after_max_ms: i64::MAX },
-            now_ms: now.wall_ms,
-            caps: Caps::default(),
-        };
-        let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
-        let raw = RawBatch::sole(bytes, true).map_err(damaged)?;
-        let batch = raw.validate(&rules, &mut self.scratch).map_err(damaged)?;
-        let appended = self.appender.append(batch, self.epoch, Origin::Coordinator, now)?;
-        self.bytes_since_snapshot = self.bytes_since_snapshot.saturating_add(length);
-        Ok(Position { offset: appended.last_offset, epoch: self.epoch, timestamp_ms: now.wall_ms })
-    }
+    /// Appends one batch as the leader of `epoch`, behind everything appended so far, and gives its place. It is not
+    /// committed yet. Waits neither for the disk's flush nor for the network, and says nothing to the listener.
+    ///
+    /// # Errors
+    /// [`ControllerError::NotLeader`] if the epoch is over; all others are fatal.
+    fn append(&self, epoch: i32, records: &[Record], now: Now) -> Result<Position, ControllerError>;
 
-    /// The offset that the next record gets.
-    pub fn next_offset(&self) -> i64 {
-        self.appender.log().end_offset()
-    }
+    /// Sees to it that what was appended will be committed. Called without locks: the listener may be told of the
+    /// commit before this returns.
+    fn push(&self);
 
-    /// What is shared with readers; flushing it makes everything appended so far durable.
-    pub fn shared(&self) -> &Arc<Log> {
-        self.appender.log()
-    }
+    /// The offset that the next record of the leader gets.
+    fn next_offset(&self) -> i64;
 
-    /// Who leads.
-    pub fn quorum(&self) -> Quorum {
-        Quorum { leader: self.node, epoch: self.epoch, log_end: self.next_offset(), directory: Uuid::ZERO }
-    }
+    /// Who leads, and how far.
+    fn quorum(&self) -> Quorum;
+
+    /// The bytes: what observers fetch below [`MetadataLog::committed`].
+    fn log(&self) -> &Arc<Log>;
+
+    /// The high watermark: the first offset that is not committed, and every later one.
+    fn committed(&self) -> watch::Receiver<i64>;
 
     /// Bytes that a start would have to replay.
-    pub fn bytes_since_snapshot(&self) -> u64 {
-        self.bytes_since_snapshot
-    }
+    fn bytes_since_snapshot(&self) -> u64;
 
-    /// Writes snapshots, without the log being locked.
-    pub fn snapshots(&self) -> Snapshots {
-        self.snapshots.clone()
-    }
-
-    /// A snapshot is on the disk: what it holds need not be kept.
+    /// Writes a snapshot and removes what it makes needless. Blocks.
     ///
     /// # Errors
     /// The disk failed.
-    pub fn snapshot_taken(&mut self, id: SnapshotId, now: Now) -> Result<(), ControllerError> {
-        self.bytes_since_snapshot = 0;
-        self.appender.advance_log_start(id.offset)?;
-        let retained = self.appender.retention(id.offset, now)?;
-        if let Some(removal) = retained.removal {
-            // Nobody else reads this log.
-            removal.run()?;
-        }
-        self.snapshots.remove_before(id)
-    }
+    fn snapshot(&self, image: &Image, now: Now) -> Result<(), ControllerError>;
 
-    /// Flushes and closes, for an orderly stop. Blocks.
+    /// Flushes and closes, for an orderly stop; nothing is told any more. Blocks.
     ///
     /// # Errors
     /// The disk failed.
-    pub fn close(self) -> Result<(), ControllerError> {
-        Ok(self.appender.close_clean()?)
-    }
+    fn close(&self) -> Result<(), ControllerError>;
+}
+
+/// What the log tells: one call at a time, in the order of the log, on a thread that may block.
+pub trait LogEvents: Send + Sync {
+    /// This node leads. Every entry before this epoch was told, and the epoch's LeaderChange is appended.
+    ///
+    /// # Errors
+    /// The log failed.
+    fn leading(&self, epoch: i32) -> Result<(), ControllerError>;
+
+    /// Somebody else leads, or nobody is known to.
+    fn following(&self, epoch: i32, leader: Option<i32>);
+
+    /// What this node appended in the epoch that it leads is committed up to and including an offset.
+    fn own_committed(&self, up_to: i64);
+
+    /// A batch that somebody else appended, or this node in an earlier epoch, is committed. Control batches have no
+    /// records.
+    fn committed(&self, at: Position, records: &[Record]);
+
+    /// A snapshot took the place of everything so far.
+    fn restored(&self, hard: Hard);
+
+    /// The log can go on no more.
+    fn failed(&self, error: &ControllerError);
 }
 
 /// The settings of the log's files.

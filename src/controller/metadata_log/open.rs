@@ -7,13 +7,15 @@ use barnabas_protocol::batch::{Batches, Scratch};
 
 use super::quorum_state::{self, QuorumState};
 use super::snapshot::Snapshots;
-use super::{DIRECTORY, MetadataLog, Place, SnapshotId, TOPIC_ID, batches, log_config};
+use super::sole::{Files, SoleLog};
+use super::{DIRECTORY, Place, SnapshotId, TOPIC_ID, batches, log_config};
 use crate::clock::Now;
 use crate::controller::error::ControllerError;
 use crate::controller::image::Image;
 use crate::controller::record::Record;
 use crate::controller::state::{Hard, apply, features};
 use crate::disk::Disk;
+use crate::spawn::Spawner;
 use crate::storage::{self, Log, log_dir};
 
 /// Bytes read at once while replaying.
@@ -45,14 +47,14 @@ pub struct Replayed {
     /// The records that a fresh cluster begins with.
     pub fresh: Vec<Record>,
     /// The log, in a new epoch that this node leads.
-    pub log: MetadataLog,
+    pub log: SoleLog,
 }
 
 /// Opens the log, replays it and begins an epoch. Blocks.
 ///
 /// # Errors
 /// The log is damaged in a way that a crash cannot explain, or the disk failed.
-pub fn open(opening: &Opening, now: Now) -> Result<Replayed, ControllerError> {
+pub fn open(opening: &Opening, now: Now, spawner: Spawner) -> Result<Replayed, ControllerError> {
     let place = Place { disk: opening.disk.clone(), dir: opening.dir.join(DIRECTORY) };
     place.disk.create_dir(&place.dir).map_err(ControllerError::io("create", &place.dir))?;
     let snapshots = Snapshots { place: place.clone() };
@@ -81,15 +83,13 @@ pub fn open(opening: &Opening, now: Now) -> Result<Replayed, ControllerError> {
         Some(contents) => contents.records,
         None => features::fresh().map(Record::from).collect(),
     };
-    let log = MetadataLog {
-        node: opening.node,
-        epoch: 0,
+    let mut files = Files {
         appender: opened.appender,
         scratch: Scratch::default(),
-        snapshots,
         bytes_since_snapshot: replayed_bytes,
     };
-    let log = begin_epoch(log, &place, newest, now)?;
+    let epoch = begin_epoch(&mut files, &place, opening.node, newest, now)?;
+    let log = SoleLog::new(opening.node, epoch, files, snapshots, spawner);
     Ok(Replayed { hard, fresh, log })
 }
 
@@ -151,17 +151,18 @@ fn replay(log: &Log, from: i64, hard: &mut Hard) -> Result<u64, ControllerError>
 
 /// No epoch may have two leaders: the new one is on the disk before anything is appended in it.
 fn begin_epoch(
-    mut log: MetadataLog,
+    files: &mut Files,
     place: &Place,
+    node: i32,
     newest: Option<SnapshotId>,
     now: Now,
-) -> Result<MetadataLog, ControllerError> {
+) -> Result<i32, ControllerError> {
     let before = quorum_state::read(place)?.unwrap_or(QuorumState { epoch: 0, data_version: 0 });
-    let written = log.shared().latest_epoch().unwrap_or_default().max(newest.map_or(0, |id| id.epoch));
-    log.epoch = before.epoch.max(written).saturating_add(1);
-    quorum_state::write(place, log.node, QuorumState { epoch: log.epoch, ..before })?;
-    log.appender.begin_epoch(log.epoch)?;
-    let mut bytes = batches::leader_change(log.node, log.epoch, now)?;
-    log.append_batch(&mut bytes, now)?;
-    Ok(log)
+    let written =
+        files.appender.log().latest_epoch().unwrap_or_default().max(newest.map_or(0, |id| id.epoch));
+    let epoch = before.epoch.max(written).saturating_add(1);
+    quorum_state::write(place, node, QuorumState { epoch, ..before })?;
+    files.appender.begin_epoch(epoch)?;
+    files.append(&mut batches::leader_change(node, epoch, now)?, epoch, now)?;
+    Ok(epoch)
 }
