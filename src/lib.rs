@@ -15,6 +15,7 @@ pub mod limits;
 pub mod logging;
 pub mod net;
 pub mod partition;
+pub mod peer;
 pub mod rng;
 pub mod server;
 pub mod shutdown;

@@ -46,6 +46,14 @@ impl Network {
         }
     }
 
+    /// The addresses of a name; the simulator knows only addresses and `localhost`.
+    pub async fn resolve(&self, host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
+        match self {
+            Network::Tcp => Ok(tokio::net::lookup_host((host, port)).await?.collect()),
+            Network::Simulated(_) => simulated::resolve(host, port),
+        }
+    }
+
     /// Connects to a peer.
     pub async fn connect(&self, address: SocketAddr) -> io::Result<Stream> {
         match self {

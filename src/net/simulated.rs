@@ -67,6 +67,13 @@ impl SimulatedNetwork {
     }
 }
 
+/// See [`Network::resolve`](super::Network::resolve).
+pub(super) fn resolve(host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
+    let host = if host == "localhost" { "127.0.0.1" } else { host };
+    let ip: IpAddr = host.parse().map_err(|_| io::Error::from(io::ErrorKind::NotFound))?;
+    Ok(vec![SocketAddr::new(ip, port)])
+}
+
 /// A listener of a [`SimulatedNetwork`].
 pub struct SimulatedListener {
     address: SocketAddr,
