@@ -4,7 +4,7 @@ use barnabas_protocol::ErrorCode;
 use barnabas_protocol::messages::describe_producers::{PartitionResponse, ProducerState, TopicResponse};
 use barnabas_protocol::messages::{DescribeProducersRequest, DescribeProducersResponse};
 
-use super::{Answer, Ctx, Operation, Out, Resource, error};
+use super::{Answer, Ctx, Operation, Out, Resource, error, hash_order};
 use crate::controller::names;
 
 /// See the module.
@@ -29,14 +29,17 @@ fn describe(ctx: &Ctx<'_>, topic: &str, partition_index: i32) -> PartitionRespon
     let response = PartitionResponse { partition_index, ..Default::default() };
     match result {
         Ok(producers) => {
-            let producers = producers.into_iter().map(|producer| ProducerState {
-                producer_id: producer.id,
-                producer_epoch: i32::from(producer.epoch),
-                last_sequence: producer.last_sequence,
-                last_timestamp: producer.last_timestamp,
-                coordinator_epoch: producer.coordinator_epoch,
-                current_txn_start_offset: producer.open_since.unwrap_or(-1),
-            });
+            let producers =
+                hash_order::by_id(producers, |producer| producer.id).into_iter().map(|producer| {
+                    ProducerState {
+                        producer_id: producer.id,
+                        producer_epoch: i32::from(producer.epoch),
+                        last_sequence: producer.last_sequence,
+                        last_timestamp: producer.last_timestamp,
+                        coordinator_epoch: producer.coordinator_epoch,
+                        current_txn_start_offset: producer.open_since.unwrap_or(-1),
+                    }
+                });
             PartitionResponse { active_producers: producers.collect(), ..response }
         }
         Err(code) => PartitionResponse { error_code: code.code(), ..response },

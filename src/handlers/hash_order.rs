@@ -11,15 +11,34 @@ pub fn in_buckets<T>(mut items: Vec<T>, buckets: u32, key: impl Fn(&T) -> &str) 
 pub fn as_set<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut seen = std::collections::HashSet::new();
     let unique: Vec<&str> = names.filter(|name| seen.insert(*name)).collect();
-    // Starts with 16 buckets and doubles when three quarters would be exceeded.
-    let least = u32::try_from(unique.len().saturating_mul(4).div_ceil(3)).unwrap_or(u32::MAX);
-    in_buckets(unique, least.max(16).checked_next_power_of_two().unwrap_or(1 << 31), |name| name)
+    let buckets = buckets(unique.len());
+    in_buckets(unique, buckets, |name| name)
 }
 
-/// `String.hashCode`, with its high bits folded into the low ones as `HashMap` does.
+/// Items with different ids as a Java `HashMap` with `Long` keys gives them that has never been larger.
+pub fn by_id<T>(mut items: Vec<T>, id: impl Fn(&T) -> i64) -> Vec<T> {
+    let mask = buckets(items.len()).saturating_sub(1);
+    items.sort_by_key(|item| {
+        let [a, b, c, d, e, f, g, h] = id(item).to_be_bytes();
+        // `Long.hashCode`
+        fold(u32::from_be_bytes([a, b, c, d]) ^ u32::from_be_bytes([e, f, g, h])) & mask
+    });
+    items
+}
+
+/// Starts with 16 and doubles when three quarters would be exceeded.
+fn buckets(items: usize) -> u32 {
+    let least = u32::try_from(items.saturating_mul(4).div_ceil(3)).unwrap_or(u32::MAX);
+    least.max(16).checked_next_power_of_two().unwrap_or(1 << 31)
+}
+
+/// `String.hashCode`, folded.
 fn spread(text: &str) -> u32 {
-    let hash =
-        text.encode_utf16().fold(0_u32, |hash, unit| hash.wrapping_mul(31).wrapping_add(u32::from(unit)));
+    fold(text.encode_utf16().fold(0_u32, |hash, unit| hash.wrapping_mul(31).wrapping_add(u32::from(unit))))
+}
+
+/// The high bits go into the low ones, as in `HashMap`.
+fn fold(hash: u32) -> u32 {
     hash ^ (hash >> 16)
 }
 

@@ -18,8 +18,12 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
     let may = ctx.authorize(Operation::ClusterAction, Resource::Cluster)
         || ctx.authorize(Operation::Alter, Resource::Cluster);
     let mut unsettled = Vec::new();
-    let markers = request.markers.iter().map(|marker| write(ctx, marker, may, &mut unsettled)).collect();
-    let response = WriteTxnMarkersResponse { markers };
+    // As in Kafka, one without any partition is not answered.
+    let of_some =
+        |result: &WritableTxnMarkerResult| result.topics.iter().any(|topic| !topic.partitions.is_empty());
+    let markers =
+        request.markers.iter().map(|marker| write(ctx, marker, may, &mut unsettled)).filter(of_some);
+    let response = WriteTxnMarkersResponse { markers: markers.collect() };
     if unsettled.is_empty() {
         return ctx.respond(out, &response);
     }
