@@ -13,6 +13,7 @@
 mod support;
 
 mod compaction;
+mod lossy_transactions;
 mod one_node;
 mod slow;
 mod transactions;

@@ -24,13 +24,14 @@ use barnabas_protocol::messages::{
 
 use crate::support::{self, Client, Running};
 
-const PARTITIONS: i32 = 2;
+pub const PARTITIONS: i32 = 2;
 const IDS: [&str; 2] = ["x", "y"];
-const TOPIC: &str = "sim";
+pub const TOPIC: &str = "sim";
 const CRASHES: u64 = 6;
 
+/// How a transaction ended, as far as its client can know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Outcome {
+pub enum Outcome {
     Committed,
     Aborted,
     /// The answer to the commit was lost.
@@ -39,18 +40,26 @@ enum Outcome {
 
 /// A transaction as its client knows it.
 #[derive(Debug)]
-struct Known {
-    id: &'static str,
-    number: i64,
-    outcome: Outcome,
+pub struct Known {
+    pub id: &'static str,
+    pub number: i64,
+    pub outcome: Outcome,
     /// Partition and value of each record that was acknowledged.
-    values: Vec<(i32, String)>,
+    pub values: Vec<(i32, String)>,
     /// Its number was committed as the group's offset.
-    offset: bool,
+    pub offset: bool,
 }
 
+pub const SETTINGS: [(&str, &str); 5] = [
+    // What is acknowledged is on the disk.
+    ("log.flush.interval.messages", "1"),
+    ("transaction.state.log.replication.factor", "1"),
+    ("transaction.state.log.min.isr", "1"),
+    ("offsets.topic.num.partitions", "2"),
+    ("transaction.state.log.num.partitions", "2"),
+];
+
 struct World {
-    seed: u64,
     rng: Rng,
     disk: MemoryDisk,
     clock: Clock,
@@ -59,7 +68,7 @@ struct World {
 }
 
 /// The broker is gone.
-struct Gone;
+pub struct Gone;
 
 impl World {
     fn start(&self) -> Option<Running> {
@@ -70,15 +79,7 @@ impl World {
             rng: Rng::from_seed(self.rng.next_u64()),
             spawner: Spawner::simulated(),
         };
-        let settings = [
-            // What is acknowledged is on the disk.
-            ("log.flush.interval.messages", "1"),
-            ("transaction.state.log.replication.factor", "1"),
-            ("transaction.state.log.min.isr", "1"),
-            ("offsets.topic.num.partitions", "2"),
-            ("transaction.state.log.num.partitions", "2"),
-        ];
-        support::start_to_fail(support::settings(Path::new("/data"), 0, &settings), &doors)
+        support::start_to_fail(support::settings(Path::new("/data"), 0, &SETTINGS), &doors)
     }
 
     /// One transaction after the other until the disk fails.
@@ -156,44 +157,44 @@ impl World {
     fn last(&mut self) -> &mut Known {
         self.known.last_mut().expect("one was begun")
     }
-
-    /// Compares what readers see with what clients were promised.
-    async fn check(&self, client: &mut Client, topic: Uuid) {
-        let mut seen: BTreeSet<(i32, String)> = BTreeSet::new();
-        for partition in 0..PARTITIONS {
-            for value in read_committed(client, topic, partition).await {
-                let seed = self.seed;
-                assert!(seen.insert((partition, value.clone())), "seed {seed}: {value} twice");
-            }
-        }
-        let mut offsets: BTreeMap<&str, i64> = BTreeMap::new();
-        for known in &self.known {
-            let visible = known.values.iter().filter(|value| seen.contains(*value)).count();
-            let whole = visible == known.values.len();
-            let fine = match known.outcome {
-                Outcome::Committed => whole,
-                Outcome::Aborted => visible == 0,
-                Outcome::Unknown => whole || visible == 0,
-            };
-            assert!(fine, "seed {}: {visible} records of {known:?}", self.seed);
-            let counts = match known.outcome {
-                Outcome::Committed => true,
-                Outcome::Aborted => false,
-                // Without records its offset alone tells.
-                Outcome::Unknown if known.values.is_empty() => offset(client, known.id).await == known.number,
-                Outcome::Unknown => visible > 0,
-            };
-            if known.offset && counts {
-                offsets.insert(known.id, known.number);
-            }
-        }
-        for (id, expected) in offsets {
-            assert_eq!(offset(client, id).await, expected, "seed {}: the offset of {id}", self.seed);
-        }
-    }
 }
 
-async fn ready(client: &mut Client, key_type: i8, key: &str) -> Result<(), Gone> {
+/// Compares what readers see with what clients were promised, when nothing is open any more; what they see.
+pub async fn check(seed: u64, all: &[Known], client: &mut Client, topic: Uuid) -> BTreeSet<(i32, String)> {
+    let mut seen: BTreeSet<(i32, String)> = BTreeSet::new();
+    for partition in 0..PARTITIONS {
+        for value in read_committed(client, topic, partition, true).await.expect("the broker is there") {
+            assert!(seen.insert((partition, value.clone())), "seed {seed}: {value} twice");
+        }
+    }
+    let mut offsets: BTreeMap<&str, i64> = BTreeMap::new();
+    for known in all {
+        let visible = known.values.iter().filter(|value| seen.contains(*value)).count();
+        let whole = visible == known.values.len();
+        let fine = match known.outcome {
+            Outcome::Committed => whole,
+            Outcome::Aborted => visible == 0,
+            Outcome::Unknown => whole || visible == 0,
+        };
+        assert!(fine, "seed {seed}: {visible} records of {known:?}");
+        let counts = match known.outcome {
+            Outcome::Committed => true,
+            Outcome::Aborted => false,
+            // Without records its offset alone tells.
+            Outcome::Unknown if known.values.is_empty() => offset(client, known.id).await == known.number,
+            Outcome::Unknown => visible > 0,
+        };
+        if known.offset && counts {
+            offsets.insert(known.id, known.number);
+        }
+    }
+    for (id, expected) in offsets {
+        assert_eq!(offset(client, id).await, expected, "seed {seed}: the offset of {id}");
+    }
+    seen
+}
+
+pub async fn ready(client: &mut Client, key_type: i8, key: &str) -> Result<(), Gone> {
     let request = FindCoordinatorRequest {
         key_type,
         coordinator_keys: vec![key.to_owned()],
@@ -208,7 +209,7 @@ async fn ready(client: &mut Client, key_type: i8, key: &str) -> Result<(), Gone>
     }
 }
 
-async fn init(client: &mut Client, id: &str) -> Result<(i64, i16), Gone> {
+pub async fn init(client: &mut Client, id: &str) -> Result<(i64, i16), Gone> {
     ready(client, 1, id).await?;
     let request = InitProducerIdRequest {
         transactional_id: Some(id.to_owned()),
@@ -275,20 +276,29 @@ async fn offset(client: &mut Client, id: &str) -> i64 {
     panic!("the offset of {id} never becomes stable");
 }
 
-/// What a reader of committed records gets, as Kafka's consumer filters it.
-async fn read_committed(client: &mut Client, topic: Uuid, partition: i32) -> Vec<String> {
+/// What a reader of committed records gets, as Kafka's consumer filters it; `None` if the broker goes away meanwhile.
+/// `ended`: no transaction may be open.
+pub async fn read_committed(
+    client: &mut Client,
+    topic: Uuid,
+    partition: i32,
+    ended: bool,
+) -> Option<Vec<String>> {
     let (mut values, mut next) = (Vec::new(), 0);
     let mut aborting: BTreeSet<i64> = BTreeSet::new();
     loop {
         let request = FetchRequest { isolation_level: 1, ..support::fetch_request(topic, partition, next) };
-        let response = client.ask(17, &request).await;
-        let answer = &response.responses[0].partitions[0];
-        assert_eq!(answer.error_code, 0);
-        assert_eq!(answer.last_stable_offset, answer.high_watermark, "nothing stays open");
+        let response = client.try_ask(17, &request).await?;
+        let answer = &response.responses.first()?.partitions[0];
+        if answer.error_code != 0 {
+            return None;
+        }
+        let all = answer.last_stable_offset == answer.high_watermark;
+        assert!(all || !ended, "{} is not stable of {}", answer.last_stable_offset, answer.high_watermark);
         let records = answer.records.clone().unwrap_or_default();
         if records.is_empty() {
-            assert_eq!(next, answer.high_watermark);
-            return values;
+            assert_eq!(next, answer.last_stable_offset);
+            return Some(values);
         }
         let mut aborted: Vec<(i64, i64)> = answer
             .aborted_transactions
@@ -322,7 +332,6 @@ async fn read_committed(client: &mut Client, topic: Uuid, partition: i32) -> Vec
 async fn life(seed: u64) {
     let clock = Clock::simulated(1_767_225_600_000);
     let mut world = World {
-        seed,
         rng: Rng::from_seed(seed),
         disk: MemoryDisk::new(clock.clone()),
         clock,
@@ -355,7 +364,7 @@ async fn life(seed: u64) {
         // What the last life left open is aborted.
         assert!(init(&mut client, id).await.is_ok(), "seed {seed}: {id} cannot begin again");
     }
-    world.check(&mut client, topic).await;
+    check(seed, &world.known, &mut client, topic).await;
     broker.stop().await;
 }
 

@@ -90,15 +90,19 @@ pub fn start_to_fail(config: Config, doors: &Doors) -> Option<Running> {
 
 /// A connection to a broker in another process.
 pub async fn connect(address: SocketAddr) -> Client {
-    let stream = Network::Tcp.connect(address).await.expect("it listens");
-    Client { stream, received: Vec::new(), next_id: 1 }
+    dial(&Network::Tcp, address).await.expect("it listens")
+}
+
+/// A connection, if somebody listens.
+pub async fn dial(network: &Network, address: SocketAddr) -> Option<Client> {
+    let stream = network.connect(address).await.ok()?;
+    Some(Client { stream, received: Vec::new(), next_id: 1 })
 }
 
 impl Running {
     /// A new connection.
     pub async fn connect(&self) -> Client {
-        let stream = self.network.connect(self.address).await.expect("it listens");
-        Client { stream, received: Vec::new(), next_id: 1 }
+        dial(&self.network, self.address).await.expect("it listens")
     }
 
     /// Stops it in order.
