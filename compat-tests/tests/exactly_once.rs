@@ -1,5 +1,6 @@
 //! Exactly once while the broker is killed: applications on Kafka's Java client read, transform and write in
-//! transactions, Kafka Streams counts and Flink copies with checkpoints; a reader of what is committed finds each record once, in order.
+//! transactions, others commit, abort and are fenced at random, Kafka Streams counts and Flink copies with checkpoints; a
+//! reader of what is committed finds what was promised, each record once and in order.
 
 #![allow(
     clippy::unwrap_used,
@@ -54,6 +55,23 @@ fn exactly_once_survives_kill_9_kafka_clients_4_4() {
 #[test]
 fn exactly_once_survives_kill_9_kafka_clients_2_1() {
     survives_kills(|bootstrap| client("2.1.1", bootstrap));
+}
+
+/// Longer than the kills take.
+fn random(version: &str, bootstrap: &str) -> Command {
+    let mut command = Command::new(suite::home().join("java/run"));
+    command.args([version, bootstrap, "RandomTransactions"]).env("COMPAT_SECONDS", "30");
+    command
+}
+
+#[test]
+fn readers_see_what_producers_were_promised_through_kill_9_kafka_clients_4_4() {
+    survives_kills(|bootstrap| random("4.4.0", bootstrap));
+}
+
+#[test]
+fn readers_see_what_producers_were_promised_through_kill_9_kafka_clients_2_1() {
+    survives_kills(|bootstrap| random("2.1.1", bootstrap));
 }
 
 #[test]

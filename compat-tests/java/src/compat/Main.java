@@ -21,6 +21,7 @@ public final class Main {
         all.put("SeekAndTimes", new SeekAndTimes());
         all.put("Transactions", new Transactions());
         all.put("ExactlyOnce", new ExactlyOnce());
+        all.put("RandomTransactions", new RandomTransactions());
         String consumer = "org.apache.kafka.clients.consumer.";
         all.put("RangeAssignment", new Assignment(consumer + "RangeAssignor"));
         all.put("RoundRobinAssignment", new Assignment(consumer + "RoundRobinAssignor"));
