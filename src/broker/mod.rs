@@ -101,7 +101,6 @@ impl Broker {
             partition::Settings {
                 node_id: config.node_id,
                 config: config.clone(),
-                producer_expiry_ms: i64::from(config.transactions.producer_id_expiration_ms),
                 recovery_threads_per_dir: usize::try_from(config.log.recovery_threads_per_dir).unwrap_or(1),
             },
             partition::Doors {

@@ -189,6 +189,9 @@ fn row(name: &str) -> Option<&'static Key> {
         .or_else(|| definition::listener_suffix(name).and_then(definition::broker_key))
 }
 
+/// Keys whose changes are followed, besides the topics' defaults (see `Layers::transactional_writes`).
+const LIVE: [&str; 2] = ["producer.id.expiration.ms", "transaction.partition.verification.enable"];
+
 /// Does a running broker obey a new value? Keys behind a topic's are read anew for every topic; what has nothing to
 /// apply to may be set; unknown keys belong to others.
 fn takes_effect(config: &Config, name: &str, text: &str) -> bool {
@@ -200,7 +203,9 @@ fn takes_effect(config: &Config, name: &str, text: &str) -> bool {
     match key.effect {
         Effect::NoMeaning => true,
         Effect::Built => {
-            same || definition::topic_keys().iter().any(|topic| topic.broker_key == Some(key.name))
+            let of_topics =
+                || definition::topic_keys().iter().any(|topic| topic.broker_key == Some(key.name));
+            same || LIVE.contains(&key.name) || of_topics()
         }
         Effect::NotBuilt | Effect::Protective => same,
     }

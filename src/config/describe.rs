@@ -102,6 +102,17 @@ impl Layers<'_> {
         TopicDefaults::of_broker(&self.values())
     }
 
+    /// How producers are treated now: `producer.id.expiration.ms` and `transaction.partition.verification.enable`.
+    pub fn transactional_writes(&self) -> (i64, bool) {
+        let (start, values) = (&self.config.transactions, self.values());
+        (
+            values
+                .number("producer.id.expiration.ms")
+                .unwrap_or_else(|_| i64::from(start.producer_id_expiration_ms)),
+            values.flag("transaction.partition.verification.enable").unwrap_or(start.partition_verification),
+        )
+    }
+
     /// This broker's settings.
     pub fn describe_broker(&self) -> Vec<Setting> {
         let values = self.values();

@@ -15,7 +15,7 @@ use barnabas_protocol::produce::{PartitionAnswer, PartitionData, ProduceRequest,
 use barnabas_protocol::{ErrorCode, TopicRef};
 
 use self::await_flush::{AwaitFlush, Unflushed};
-use super::transactional_produce::{Admission, JOINS_VERSION, Verdicts, admit};
+use super::transactional_produce::{Admission, Verdicts, admit};
 use super::{Answer, CloseReason, Ctx, Operation, Out, Outcome, Resource, before_it_begins, error};
 use crate::config::{Compression, TopicConfig};
 use crate::ids::Uuid;
@@ -175,7 +175,8 @@ fn append(
     let records = data.records.ok_or(Refusal::Code(ErrorCode::InvalidRecord))?;
     let raw = RawBatch::sole(records, ctx.version >= ZSTD_VERSION).map_err(Refusal::Unreadable)?;
     let partition = topic.find(data.index).map_err(|cause| Refusal::Code(error::partition(&cause)))?;
-    let transaction = if raw.header().attributes.transactional() {
+    // As in Kafka, a transactional batch of nobody is part of no transaction.
+    let transaction = if raw.header().attributes.transactional() && raw.header().producer().is_some() {
         Some(verdicts.of(&topic.name, data.index).map_err(Refusal::Code)?)
     } else {
         None
@@ -193,10 +194,7 @@ fn append(
             batch = batch.recompress(codec, level, rules.max_bytes, scratch, repacked).map_err(refused)?;
         }
         let appended = match transaction {
-            Some(known) => {
-                let from_zero = ctx.version >= JOINS_VERSION;
-                partition.append_in_transaction(batch, known, from_zero, ctx.now)
-            }
+            Some(known) => partition.append_in_transaction(batch, known, ctx.now),
             None => partition.append(batch, Origin::Client, ctx.now),
         };
         match appended {

@@ -1,7 +1,8 @@
 //! Which partitions of a produce may be written in its transaction (KIP-890).
 //!
 //! A partition in which the producer's transaction is already open needs no question. For the others the transaction
-//! coordinator is asked: from version 12 on they join the transaction, before it is only looked whether they have.
+//! coordinator is asked: from version 12 on they join the transaction, before it is only looked whether they have, if
+//! `transaction.partition.verification.enable` is set.
 
 use std::collections::BTreeMap;
 
@@ -47,6 +48,8 @@ pub enum Admission {
 
 /// Asks for all partitions of a request at once.
 pub fn admit(ctx: &Ctx<'_>, id: &str, topics: Topics<'_>) -> Admission {
+    let joins = ctx.version >= JOINS_VERSION;
+    let asks = joins || ctx.rooms.partitions.verifies_transactions();
     let mut verdicts = Verdicts::default();
     let mut wanted = Partitions::new();
     let mut producer: Option<(i64, i16)> = None;
@@ -66,9 +69,13 @@ pub fn admit(ctx: &Ctx<'_>, id: &str, topics: Topics<'_>) -> Admission {
             }
             let partition = topic.as_ref().and_then(|topic| topic.partition(part.index));
             let (Some(topic), Some(partition)) = (&topic, partition) else { continue };
-            let known = partition.producer(of.id);
+            let known = if asks {
+                partition.await_transaction(&of, joins, ctx.now)
+            } else {
+                partition.producer(of.id)
+            };
             verdicts.partitions.insert((topic.name.clone(), part.index), Ok(known));
-            if !known.open || known.epoch != of.epoch {
+            if asks && !known.is_open_in(of.epoch) {
                 wanted.entry(topic.name.clone()).or_default().insert(part.index);
             }
         }
@@ -76,7 +83,6 @@ pub fn admit(ctx: &Ctx<'_>, id: &str, topics: Topics<'_>) -> Admission {
     let Some((producer_id, epoch)) = producer.filter(|_| !wanted.is_empty()) else {
         return Admission::Decided(verdicts);
     };
-    let joins = ctx.version >= JOINS_VERSION;
     let client_version = if joins { 2 } else { 0 };
     let add = Add { id: id.to_owned(), producer_id, epoch, partitions: wanted.clone(), client_version };
     let request = if joins { Request::Add(add) } else { Request::Verify(add) };

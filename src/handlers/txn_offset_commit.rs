@@ -23,7 +23,7 @@ const ID_VERSION: i16 = 6;
 /// The group's partition joins the transaction by itself from here on.
 const JOINS_VERSION: i16 = 5;
 /// TRANSACTION_ABORTABLE from here on.
-const ABORTABLE_VERSION: i16 = 3;
+const ABORTABLE_VERSION: i16 = 4;
 
 /// What has been found out before the coordinators are asked.
 struct Wish {
@@ -101,10 +101,10 @@ fn join(ctx: &Ctx<'_>, out: &mut Out, wish: Wish) -> Answer {
             return respond(ctx, out, wish, Some(code));
         }
     };
-    if known.open && known.epoch == epoch {
+    let joins = ctx.version >= JOINS_VERSION;
+    if known.is_open_in(epoch) || !(joins || ctx.rooms.partitions.verifies_transactions()) {
         return commit(ctx, out, wish, known);
     }
-    let joins = ctx.version >= JOINS_VERSION;
     let add = Add {
         id: wish.transactional_id.clone(),
         producer_id,

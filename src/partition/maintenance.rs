@@ -83,10 +83,10 @@ impl Partitions {
             Chore::HighWatermarks => self.each_dir(Partitions::write_high_watermarks),
             Chore::Flush => self.flush_due(),
             Chore::Producers => {
-                let now = self.doors.clock.now();
+                let (now, expiry_ms) = (self.doors.clock.now(), self.producer_expiry_ms());
                 for partition in self.partitions() {
                     partition.maintain(|appender, _| {
-                        appender.expire_producers(now);
+                        appender.expire_producers(expiry_ms, now);
                         Ok(())
                     });
                 }

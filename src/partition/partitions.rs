@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
 use arc_swap::ArcSwap;
 use barnabas_protocol::Uuid;
@@ -43,8 +44,6 @@ pub struct Settings {
     pub node_id: i32,
     /// The settings of the start; dynamic ones come with the image.
     pub config: Arc<Config>,
-    /// `producer.id.expiration.ms`.
-    pub producer_expiry_ms: i64,
     /// `num.recovery.threads.per.data.dir`.
     pub recovery_threads_per_dir: usize,
 }
@@ -57,6 +56,10 @@ pub struct Partitions {
     pub(super) table: Table,
     /// What a topic has that sets nothing itself, dynamic settings of the brokers included.
     topic_defaults: ArcSwap<TopicDefaults>,
+    /// `producer.id.expiration.ms`.
+    producer_expiry_ms: AtomicI64,
+    /// `transaction.partition.verification.enable`.
+    verifies_transactions: AtomicBool,
     /// Files and directories to be removed once their time has come (monotonic ms).
     pub(super) condemned: Mutex<Vec<(u64, Condemned)>>,
     /// Rings when something was condemned.
@@ -76,9 +79,14 @@ impl Partitions {
     /// The room, with no log open yet.
     pub fn new(settings: Settings, doors: Doors, dirs: Vec<Arc<LogDir>>) -> Partitions {
         let topic_defaults = ArcSwap::from_pointee(settings.config.topic_defaults.clone());
+        let transactions = &settings.config.transactions;
+        let producer_expiry_ms = AtomicI64::new(i64::from(transactions.producer_id_expiration_ms));
+        let verifies_transactions = AtomicBool::new(transactions.partition_verification);
         Partitions {
             settings,
             topic_defaults,
+            producer_expiry_ms,
+            verifies_transactions,
             doors,
             dirs,
             table: Table::default(),
@@ -92,6 +100,16 @@ impl Partitions {
     /// The directories of `log.dirs`, those that failed included.
     pub fn dirs(&self) -> &[Arc<LogDir>] {
         &self.dirs
+    }
+
+    /// `producer.id.expiration.ms`, as it is now.
+    pub(super) fn producer_expiry_ms(&self) -> i64 {
+        self.producer_expiry_ms.load(Ordering::Relaxed)
+    }
+
+    /// `transaction.partition.verification.enable`, as it is now.
+    pub fn verifies_transactions(&self) -> bool {
+        self.verifies_transactions.load(Ordering::Relaxed)
     }
 
     /// How full a directory's volume is.
@@ -206,6 +224,9 @@ impl Partitions {
             Ok(defaults) => self.topic_defaults.store(Arc::new(defaults)),
             Err(problem) => return warn!("dynamic settings of the brokers are left out: {problem}"),
         }
+        let (expiry_ms, verifies) = layers.transactional_writes();
+        self.producer_expiry_ms.store(expiry_ms, Ordering::Relaxed);
+        self.verifies_transactions.store(verifies, Ordering::Relaxed);
         self.table.topics().iter().for_each(|topic| self.reconfigure(topic, image));
     }
 
@@ -282,7 +303,7 @@ impl Partitions {
             clean: false,
             recovery_point: 0,
             log_start: 0,
-            producer_expiry_ms: self.settings.producer_expiry_ms,
+            producer_expiry_ms: self.producer_expiry_ms(),
             jitter_seed: self.doors.rng.next_u64(),
         }
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, Ordering};
 
-use barnabas_protocol::batch::{Origin, ValidBatch};
+use barnabas_protocol::batch::{Origin, Producer, ValidBatch};
 use parking_lot::Mutex;
 use tracing::warn;
 
@@ -138,7 +138,9 @@ impl Partition {
     /// Below this no transaction is open.
     pub fn last_stable_offset(&self) -> i64 {
         let high_watermark = self.high_watermark();
-        self.log.first_unstable_offset().map_or(high_watermark, |first| first.min(high_watermark))
+        let first_open = self.log.first_unstable_offset();
+        // Records of an open transaction may have been deleted.
+        first_open.map_or(high_watermark, |first| first.max(self.log.start_offset()).min(high_watermark))
     }
 
     /// The offset after the last one that a reader sees.
@@ -153,6 +155,13 @@ impl Partition {
     /// What the log knows of a producer; nothing once it is closed.
     pub fn producer(&self, id: i64) -> ProducerMark {
         self.writer.lock().as_ref().map_or(ProducerMark::NONE, |appender| appender.producer(id))
+    }
+
+    /// See [`Appender::await_transaction`]; nothing once the log is closed.
+    pub fn await_transaction(&self, producer: &Producer, from_zero: bool, now: Now) -> ProducerMark {
+        self.writer.lock().as_mut().map_or(ProducerMark::NONE, |appender| {
+            appender.await_transaction(producer.id, producer.epoch, producer.first_sequence, from_zero, now)
+        })
     }
 
     /// Every producer that the log remembers, by id.
@@ -226,9 +235,9 @@ impl Partition {
         self.append_if(batch, origin, now, |_| Ok(()))
     }
 
-    /// Appends one batch of a producer's transaction. `known` is what [`Self::producer`] gave before the transaction's
-    /// coordinator said that it is open: a marker since then refuses the batch, which would stay open for ever.
-    /// With `from_zero` the first batch of a producer must have sequence 0 (KIP-890).
+    /// Appends one batch of a producer's transaction. `known` is what [`Self::await_transaction`] gave before the
+    /// transaction's coordinator said that it is open: a marker since then refuses the batch, which would stay open for
+    /// ever.
     ///
     /// # Errors
     /// As [`Self::append`]; the transaction has ended.
@@ -236,14 +245,10 @@ impl Partition {
         self: &Arc<Self>,
         batch: ValidBatch<'_>,
         known: ProducerMark,
-        from_zero: bool,
         now: Now,
     ) -> Result<Appended, PartitionError> {
-        let (producer_id, incoming) = (batch.header().producer_id, batch.header().base_sequence);
+        let producer_id = batch.header().producer_id;
         self.append_if(batch, Origin::Client, now, |there| {
-            if from_zero && there == ProducerMark::NONE && incoming != 0 {
-                return Err(AppendError::OutOfOrderSequence { producer_id, incoming, last: -1 });
-            }
             if there.last_marker != known.last_marker {
                 let what = "its transaction has ended meanwhile";
                 return Err(AppendError::InvalidTxnState { producer_id, what });

@@ -9,7 +9,7 @@ use barnabas_protocol::batch::{BatchView, Caps, Header, Origin, Producer, Scratc
 use super::active::{Active, Incoming};
 use super::leader_epochs::{self, LeaderEpochs};
 use super::log::{Log, Segments};
-use super::producers::{self, Marker, Producers};
+use super::producers::{self, Guards, Marker, Producers};
 use super::segment::Segment;
 use super::{AppendError, Appended, ProducerInfo, ProducerMark, StorageError};
 use crate::clock::Now;
@@ -22,6 +22,7 @@ pub struct Appender {
     pub(super) log: Arc<Log>,
     pub(super) active: Active,
     pub(super) producers: Producers,
+    pub(super) guards: Guards,
     pub(super) producer_expiry_ms: i64,
     pub(super) jitter_seed: u64,
     /// Of the last append; -1 before the first.
@@ -111,7 +112,8 @@ impl Appender {
             self.producers.check_marker(producer, marker, origin)?;
             return Ok(None);
         }
-        let known = self.producers.check(producer, header.attributes.transactional(), origin)?;
+        let known =
+            self.producers.check(producer, header.attributes.transactional(), origin, &self.guards)?;
         Ok(known.map(|known| Appended {
             first_offset: known.first_offset(),
             last_offset: known.last_offset,
@@ -128,6 +130,9 @@ impl Appender {
         producer: &Producer,
         marker: Option<Marker>,
     ) -> Result<(), StorageError> {
+        if batch.header().attributes.transactional() {
+            self.guards.settle(producer.id);
+        }
         let Some(marker) = marker else {
             self.producers.apply(batch.header(), producer);
             return Ok(());
@@ -215,14 +220,35 @@ impl Appender {
         self.producers.mark(id)
     }
 
+    /// What is known of a producer, a batch of which wants to be the first of its transaction here, unless one is
+    /// open. From now on no batch with a higher sequence can be the first; `from_zero`: nor one above 0, if nothing
+    /// is known of the producer.
+    pub fn await_transaction(
+        &mut self,
+        id: i64,
+        epoch: i16,
+        sequence: i32,
+        from_zero: bool,
+        now: Now,
+    ) -> ProducerMark {
+        let mark = self.producers.mark(id);
+        if !mark.is_open_in(epoch) {
+            self.guards.note(id, epoch, sequence, from_zero, now.wall_ms);
+        }
+        mark
+    }
+
     /// Every producer that is remembered, by id.
     pub fn producer_infos(&self) -> Vec<ProducerInfo> {
         self.producers.infos()
     }
 
-    /// Forgets producers that have been silent for `producer.id.expiration.ms`.
-    pub fn expire_producers(&mut self, now: Now) {
-        self.producers.expire(now.wall_ms.saturating_sub(self.producer_expiry_ms));
+    /// Forgets producers that have been silent for `producer.id.expiration.ms`, which is `expiry_ms` from now on.
+    pub fn expire_producers(&mut self, expiry_ms: i64, now: Now) {
+        self.producer_expiry_ms = expiry_ms;
+        let oldest = now.wall_ms.saturating_sub(expiry_ms);
+        self.producers.expire(oldest);
+        self.guards.expire(oldest);
     }
 
     /// Flushes everything and writes what makes the next start quick, for an orderly stop. Blocks.

@@ -1,10 +1,12 @@
 //! What the idempotent producers have written, so that nothing is written twice, and which transactions are open.
 
 mod entry;
+mod guard;
 mod snapshot;
 
 use entry::Passing;
 pub(super) use entry::{BatchRef, Entry, LastRecord};
+pub(super) use guard::Guards;
 pub(super) use snapshot::{decode, encode, file_name, parse_file_name, write};
 
 use std::collections::{BTreeMap, HashMap};
@@ -82,11 +84,22 @@ impl Producers {
         producer: &Producer,
         transactional: bool,
         origin: Origin,
+        guards: &Guards,
     ) -> Result<Option<BatchRef>, AppendError> {
         if origin == Origin::Replica {
             return Ok(None);
         }
-        let Some(entry) = self.by_id.get(&producer.id) else { return Ok(None) };
+        let entry = self.by_id.get(&producer.id);
+        let out_of_order = || AppendError::OutOfOrderSequence {
+            producer_id: producer.id,
+            incoming: producer.first_sequence,
+            last: entry.map_or(-1, Entry::last_sequence),
+        };
+        let guarded =
+            || origin == Origin::Client && !guards.allow(producer, entry.is_some_and(Entry::has_batches));
+        let Some(entry) = entry else {
+            return if guarded() { Err(out_of_order()) } else { Ok(None) };
+        };
         if origin == Origin::Client
             && let Some(known) = entry.duplicate(producer)
         {
@@ -99,12 +112,8 @@ impl Producers {
                 current: entry.epoch,
             });
         }
-        if origin == Origin::Client && !entry.follows(producer) {
-            return Err(AppendError::OutOfOrderSequence {
-                producer_id: producer.id,
-                incoming: producer.first_sequence,
-                last: entry.last_sequence(),
-            });
+        if guarded() || (origin == Origin::Client && !entry.follows(producer)) {
+            return Err(out_of_order());
         }
         if entry.open_since.is_some() && !transactional {
             let what = "a plain batch while a transaction is open";

@@ -19,6 +19,7 @@ use super::leader_epochs::{self, LeaderEpochs};
 use super::log::{Log, Segments};
 use super::maintenance::remove_segments;
 use super::offset_index::OffsetIndex;
+use super::producers::Guards;
 use super::scan::{FullScan, HeaderScan, ScanError};
 use super::segment::{INDEX, Segment, TIME_INDEX};
 use super::time_index::TimeIndex;
@@ -82,6 +83,7 @@ impl Log {
             log: Arc::clone(&log),
             active,
             producers,
+            guards: Guards::default(),
             producer_expiry_ms: opening.producer_expiry_ms,
             jitter_seed: opening.jitter_seed,
             leader_epoch,

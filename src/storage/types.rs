@@ -102,6 +102,11 @@ pub struct ProducerMark {
 impl ProducerMark {
     /// An unknown producer.
     pub const NONE: ProducerMark = ProducerMark { epoch: -1, open: false, last_marker: -1 };
+
+    /// Is a transaction of this epoch open?
+    pub fn is_open_in(&self, epoch: i16) -> bool {
+        self.open && self.epoch == epoch
+    }
 }
 
 /// A producer that a log remembers.

@@ -16,3 +16,4 @@ mod consumer_groups;
 mod internal_topics;
 mod order;
 mod records;
+mod transactions;

@@ -550,7 +550,7 @@ pub(super) static KEYS: &[Key] = keys! { broker:
         "Partitions of __transaction_state; not to be changed later.";
     "transaction.state.log.segment.bytes": Int = "104857600", AtLeast(1), ReadOnly, Built,
         "Segment size of __transaction_state.";
-    "transaction.partition.verification.enable": Boolean = "true", Any, ClusterWide, NotBuilt,
+    "transaction.partition.verification.enable": Boolean = "true", Any, ClusterWide, Built,
         "Whether a transactional write is checked with its coordinator first.";
     "producer.id.expiration.ms": Int = "86400000", AtLeast(1), ClusterWide, Built,
         "How long an idle producer's sequence numbers are remembered.";

@@ -89,6 +89,11 @@ impl Entry {
         self.last().map_or(-1, |batch| batch.last_sequence)
     }
 
+    /// Does it remember any batch?
+    pub(super) fn has_batches(&self) -> bool {
+        self.count > 0
+    }
+
     fn batches(&self) -> &[BatchRef] {
         self.batches.get(..self.count).unwrap_or_default()
     }

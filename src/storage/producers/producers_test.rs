@@ -36,7 +36,7 @@ fn batch(id: i64, epoch: i16, sequence: i32, count: i32, offset: i64) -> (Header
 
 /// Appends as the log does; `Ok(Some(first offset))` is a duplicate.
 fn offer(producers: &mut Producers, batch: (Header, Producer)) -> Result<Option<i64>, AppendError> {
-    match producers.check(&batch.1, batch.0.attributes.transactional(), Origin::Client)? {
+    match producers.check(&batch.1, batch.0.attributes.transactional(), Origin::Client, &Guards::default())? {
         Some(known) => Ok(Some(known.first_offset())),
         None => {
             producers.apply(&batch.0, &batch.1);
@@ -169,4 +169,40 @@ fn kafkas_snapshot_is_read_and_written_to_the_byte() {
     assert_eq!((entry.last_sequence(), entry.last().unwrap().first_offset()), (19_999, 19_968));
     write(&disk, path, &producers, false).unwrap();
     assert_eq!(disk.read(path).unwrap(), bytes);
+}
+
+#[test]
+fn a_transaction_begins_with_the_lowest_sequence_that_was_seen() {
+    let mut producers = Producers::default();
+    let mut guards = Guards::default();
+    let mut offer = |guards: &Guards, sequence: i32| {
+        let (header, producer) = batch(9, 0, sequence, 1, i64::from(sequence));
+        let known = producers.check(&producer, true, Origin::Client, guards);
+        known.inspect(|_| producers.apply(&header, &producer)).is_ok()
+    };
+    // The batch with 4 came first, but its question was answered last.
+    guards.note(9, 0, 4, false, 100);
+    guards.note(9, 0, 5, false, 100);
+    assert!(!offer(&guards, 5), "4 is on its way");
+    assert!(offer(&guards, 4));
+    guards.settle(9);
+    assert!(offer(&guards, 5));
+    guards.note(9, 0, 7, false, 100);
+    guards.note(9, 1, 2, false, 100);
+    assert!(!offer(&guards, 6), "a newer epoch's lowest counts");
+    guards.expire(100);
+    assert!(offer(&guards, 6), "nobody waits for ever");
+}
+
+#[test]
+fn an_unknown_producer_begins_at_zero_where_its_protocol_says_so() {
+    let producers = Producers::default();
+    let mut guards = Guards::default();
+    guards.note(9, 0, 3, true, 100);
+    let refused = |sequence| {
+        let (_, producer) = batch(9, 0, sequence, 1, 0);
+        producers.check(&producer, true, Origin::Client, &guards).is_err()
+    };
+    assert!(refused(3));
+    assert!(!refused(0));
 }
