@@ -27,7 +27,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::controller::image::Endpoint;
 use crate::controller::{self, Controller, ControllerError, Node, Opening};
-use crate::coordinator::group::ConsumerSettings;
+use crate::coordinator::group::{ConsumerSettings, MigrationPolicy};
 use crate::coordinator::{GroupSettings, Groups, Markers, TransactionSettings, Transactions};
 use crate::disk::Disk;
 use crate::handlers::{FetchSessions, Rooms};
@@ -330,6 +330,7 @@ fn consumer_settings(config: &crate::config::broker::ConsumerGroups) -> Consumer
         regex_refresh_ms: i64::from(config.regex_refresh_interval_ms),
         max_size: usize::try_from(config.max_size).unwrap_or(usize::MAX),
         assignors: config.assignors.clone(),
+        migration: MigrationPolicy::named(&config.migration_policy),
     }
 }
 

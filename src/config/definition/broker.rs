@@ -304,7 +304,7 @@ pub(super) static KEYS: &[Key] = keys! { broker:
     "group.consumer.assignors": List = "uniform,range", Items(&[], NotEmpty), ReadOnly, Built,
         "Assignors of a consumer group, the default first.";
     "group.consumer.migration.policy": String = "bidirectional",
-        OneOfAnyCase(&["DISABLED", "DOWNGRADE", "UPGRADE", "BIDIRECTIONAL"]), ReadOnly, NotBuilt,
+        OneOfAnyCase(&["DISABLED", "DOWNGRADE", "UPGRADE", "BIDIRECTIONAL"]), ReadOnly, Built,
         "Between which protocols a group may change while it has members.";
     "group.consumer.assignment.interval.ms": Int = "1000", AtLeast(0), ClusterWide, Built,
         "Shortest time between two assignments of a consumer group, if the group sets nothing.";

@@ -271,12 +271,14 @@ pub enum TimerKey {
         /// The member.
         member: super::MemberId,
     },
-    /// A member of a consumer group is to have given partitions up.
-    Revocation {
+    /// A member of a consumer group is to have done something.
+    Task {
         /// The group.
         group: GroupId,
         /// The member.
         member: super::MemberId,
+        /// What.
+        task: super::consumer::live::Task,
     },
     /// The end of a rebalance's join phase.
     Join(GroupId),

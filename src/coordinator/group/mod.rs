@@ -38,7 +38,7 @@ pub use error::GroupError;
 pub use event::{Event, Request, TimerKey};
 pub use record::Record;
 pub use response::Response;
-pub use settings::{ConsumerSettings, GroupSettings};
+pub use settings::{ConsumerSettings, GroupSettings, MigrationPolicy};
 pub use view::{Cluster, View};
 
 /// A group's name, unique in the cluster.
@@ -133,6 +133,11 @@ impl<'a> Step<'a> {
         own.map_or(consumer.session_ms, |own| own.max(consumer.min_session_ms).min(consumer.max_session_ms))
     }
 
+    /// The same for one member: those that speak the classic protocol have said it themselves.
+    fn member_session_ms(&self, group: &str, about: &consumer::state::About) -> i32 {
+        about.classic.as_ref().map_or_else(|| self.session_ms(group), |classic| classic.session_timeout_ms)
+    }
+
     /// How often members of a consumer group report, in milliseconds.
     fn heartbeat_ms(&self, group: &str) -> i32 {
         let consumer = &self.settings.consumer;
@@ -220,8 +225,8 @@ impl Machine for GroupMachine {
                     consumer::live::session(cx, soft, &group, &member);
                 }
             }
-            Event::Timer(TimerKey::Revocation { group, member }) => {
-                consumer::live::revocation(cx, soft, &group, &member);
+            Event::Timer(TimerKey::Task { group, member, task }) => {
+                consumer::live::overdue(cx, soft, &group, &member, task);
             }
             Event::Timer(TimerKey::Join(group)) => classic::rebalance::join_time_is_up(cx, soft, &group),
             Event::Timer(TimerKey::Sync(group)) => classic::expire::unsynced(cx, soft, &group),

@@ -52,6 +52,27 @@ pub struct ConsumerSettings {
     pub max_size: usize,
     /// `group.consumer.assignors`, the default first.
     pub assignors: Vec<String>,
+    /// `group.consumer.migration.policy`.
+    pub migration: MigrationPolicy,
+}
+
+/// `group.consumer.migration.policy`: how a group may change its protocol while it has members.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MigrationPolicy {
+    /// A consumer may join a classic group.
+    pub upgrades: bool,
+    /// A group whose last consumer goes becomes classic.
+    pub downgrades: bool,
+}
+
+impl MigrationPolicy {
+    /// By Kafka's name of it, in lower case; the default for any other.
+    pub fn named(name: &str) -> MigrationPolicy {
+        MigrationPolicy {
+            upgrades: !matches!(name, "disabled" | "downgrade"),
+            downgrades: !matches!(name, "disabled" | "upgrade"),
+        }
+    }
 }
 
 impl Default for ConsumerSettings {
@@ -68,6 +89,7 @@ impl Default for ConsumerSettings {
             regex_refresh_ms: 600_000,
             max_size: usize::try_from(i32::MAX).unwrap_or(usize::MAX),
             assignors: vec!["uniform".to_owned(), "range".to_owned()],
+            migration: MigrationPolicy::named("bidirectional"),
         }
     }
 }

@@ -1,6 +1,54 @@
-//! A look into the consumers' own protocol: the topics that a member's metadata names.
+//! A look into the consumers' own protocol: what a member's metadata says, and what it is given.
+
+use barnabas_protocol::messages::Message;
+use barnabas_protocol::messages::records::consumer_protocol::{
+    ConsumerProtocolAssignment, ConsumerProtocolSubscription, TopicPartition,
+};
+use barnabas_protocol::messages::records::to_versioned;
+use bytes::Bytes;
 
 use crate::ids::TopicName;
+
+/// The newest version of the protocol; what is newer begins with it.
+const NEWEST: i16 = 3;
+
+/// What a member is given.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Assignment {
+    /// Partitions by topic.
+    pub topics: Vec<(TopicName, Vec<i32>)>,
+    /// An assignor of the members' own has added something.
+    pub has_user_data: bool,
+}
+
+/// All that a member's metadata says; none if the bytes are no subscription.
+pub fn subscription(metadata: &[u8]) -> Option<ConsumerProtocolSubscription> {
+    read(metadata)
+}
+
+/// What the bytes give to a member; none if they are no assignment.
+pub fn assignment(bytes: &[u8]) -> Option<Assignment> {
+    let assignment: ConsumerProtocolAssignment = read(bytes)?;
+    let topics = assignment.assigned_partitions.into_iter();
+    Some(Assignment {
+        topics: topics.map(|of| (of.topic.into(), of.partitions)).collect(),
+        has_user_data: assignment.user_data.is_some_and(|data| !data.is_empty()),
+    })
+}
+
+/// An assignment in the version of a member's metadata.
+pub fn assignment_bytes(metadata: &[u8], topics: impl Iterator<Item = (TopicName, Vec<i32>)>) -> Bytes {
+    let version = i16_of(metadata).map_or(0, |(version, _)| version.clamp(0, NEWEST));
+    let topics = topics.map(|(topic, partitions)| TopicPartition { topic: topic.to_string(), partitions });
+    let assignment =
+        ConsumerProtocolAssignment { assigned_partitions: topics.collect(), ..Default::default() };
+    to_versioned(&assignment, version).into()
+}
+
+fn read<M: Message>(bytes: &[u8]) -> Option<M> {
+    let (version, rest) = i16_of(bytes)?;
+    if version < 0 { None } else { M::from_bytes(rest, version.min(NEWEST)).ok() }
+}
 
 /// The topics of a `ConsumerProtocolSubscription` (any version: the version and the topics come first in each).
 /// None if the bytes are no subscription.
@@ -26,7 +74,7 @@ fn i16_of(bytes: &[u8]) -> Option<(i16, &[u8])> {
 
 /// Bytes of a version-1 subscription, for tests of others.
 #[cfg(test)]
-pub fn subscription(topics: &[&str]) -> bytes::Bytes {
+pub fn subscribing(topics: &[&str]) -> Bytes {
     let mut bytes = vec![0, 1, 0, 0, 0, u8::try_from(topics.len()).unwrap()];
     for topic in topics {
         bytes.extend_from_slice(&[0, u8::try_from(topic.len()).unwrap()]);
@@ -42,7 +90,7 @@ mod tests {
 
     #[test]
     fn topics_are_read_and_nonsense_is_none() {
-        assert_eq!(subscribed_topics(&subscription(&["a", "bc"])), Some(vec!["a".into(), "bc".into()]));
+        assert_eq!(subscribed_topics(&subscribing(&["a", "bc"])), Some(vec!["a".into(), "bc".into()]));
         assert_eq!(subscribed_topics(b""), None);
         assert_eq!(subscribed_topics(b"metadata of somebody else"), None);
         assert_eq!(subscribed_topics(&[0, 0, 0x7f, 0xff, 0xff, 0xff]), None, "a count the bytes do not have");

@@ -32,6 +32,8 @@ public final class Main {
         if (Assignment.exists(consumer + "SubscriptionPattern")) {
             all.put("UniformConsumerGroup", new ConsumerGroup("uniform"));
             all.put("RangeConsumerGroup", new ConsumerGroup("range"));
+            all.put("EagerMigration", new Migration(consumer + "RoundRobinAssignor"));
+            all.put("CooperativeMigration", new Migration(consumer + "CooperativeStickyAssignor"));
         }
         return all;
     }

@@ -1,7 +1,7 @@
 //! Heartbeat.
 
 use crate::coordinator::group::event::Heartbeat;
-use crate::coordinator::group::{GroupError, Soft, Step};
+use crate::coordinator::group::{GroupError, Soft, Step, consumer};
 
 use super::expire::touch;
 use super::state::State;
@@ -14,6 +14,9 @@ pub(in crate::coordinator::group) fn heartbeat(
 ) -> Result<(), GroupError> {
     if request.group.is_empty() {
         return Err(GroupError::InvalidGroupId);
+    }
+    if let Some(group) = cx.hard.consumer(&request.group) {
+        return consumer::classic::heartbeat(cx, soft, request, group);
     }
     let group = soft.groups.get_mut(request.group.as_str()).ok_or(GroupError::UnknownMember)?;
     group.check_member(&request.member, request.instance.as_deref())?;

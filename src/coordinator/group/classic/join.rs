@@ -27,6 +27,9 @@ pub(in crate::coordinator::group) fn join(
     if let Err(error) = check_request(cx, request) {
         return refuse(cx, reply, error, &request.member);
     }
+    if let Some(group) = cx.hard.consumer(&request.group).filter(|group| !group.members().is_empty()) {
+        return consumer::classic::join(cx, soft, reply, request, group);
+    }
     let known = soft.groups.contains_key(request.group.as_str());
     if !known && !request.member.is_empty() {
         return refuse(cx, reply, GroupError::UnknownMember, &request.member);
@@ -71,15 +74,10 @@ fn check_request(cx: &Step<'_>, request: &Join) -> Result<(), GroupError> {
     }
     let names: BTreeSet<&str> = request.protocols.iter().map(|(name, _)| name.as_str()).collect();
     // Kafka never answers a protocol named twice.
-    if names.len() < request.protocols.len() || has_other_kind(cx, &request.group) {
+    if names.len() < request.protocols.len() || cx.hard.kind(&request.group).is_some() {
         return Err(GroupError::InconsistentProtocol);
     }
     Ok(())
-}
-
-/// The group's members speak another protocol.
-fn has_other_kind(cx: &Step<'_>, group: &str) -> bool {
-    cx.hard.kind(group).is_some() || cx.hard.consumer(group).is_some_and(|group| !group.members().is_empty())
 }
 
 /// `group.max.size` admits the member. While members join again, those that wait count, not those of old.

@@ -194,6 +194,23 @@ impl ClassicGroup {
         group
     }
 
+    /// A group whose members are there already and have voted.
+    pub fn stable(
+        id: GroupId,
+        generation: i32,
+        members: impl Iterator<Item = Member>,
+        since_ms: i64,
+    ) -> ClassicGroup {
+        let mut group = ClassicGroup::new(id, since_ms);
+        group.state = State::Stable;
+        group.protocol_type = Some("consumer".into());
+        group.generation = generation;
+        members.for_each(|member| group.add(member));
+        group.protocol = group.vote();
+        group.compute_subscribed();
+        group
+    }
+
     /// The record that says what the group is now; shares of the members by `share`.
     pub fn to_record(&self, share: impl Fn(&Member) -> Bytes) -> GroupValue {
         let members = self.members.values().map(|member| MemberValue {

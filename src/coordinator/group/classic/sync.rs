@@ -8,7 +8,7 @@ use tracing::{info, warn};
 use crate::coordinator::group::event::Sync;
 use crate::coordinator::group::record::Record;
 use crate::coordinator::group::response::{Response, Synced};
-use crate::coordinator::group::{GroupError, Soft, Step, TimerKey};
+use crate::coordinator::group::{GroupError, Soft, Step, TimerKey, consumer};
 use crate::coordinator::machine::ReplyId;
 
 use super::expire::touch;
@@ -17,6 +17,10 @@ use super::state::{ClassicGroup, State};
 
 /// A member asks for its share; the leader's request carries everybody's.
 pub(in crate::coordinator::group) fn sync(cx: &mut Step<'_>, soft: &mut Soft, reply: ReplyId, request: Sync) {
+    if let Some(group) = cx.hard.consumer(&request.group) {
+        let synced = consumer::classic::sync(cx, soft, &request, group).unwrap_or_else(Synced::refused);
+        return cx.out.reply(reply, Response::Sync(synced));
+    }
     let group = match find(soft, &request) {
         Ok(group) => group,
         Err(error) => return cx.out.reply(reply, Response::Sync(Synced::refused(error))),

@@ -1,12 +1,15 @@
 //! Which group and which member a heartbeat is of.
 
+use std::borrow::Cow;
+
 use crate::coordinator::group::classic::state::State;
 use crate::coordinator::group::event::Beat;
 use crate::coordinator::group::record::Record;
-use crate::coordinator::group::{GroupError, MemberId, Soft, Step, TimerKey};
+use crate::coordinator::group::response::{Joined, Response, Synced};
+use crate::coordinator::group::{GroupError, GroupId, MemberId, Soft, Step, TimerKey};
 
-use super::Refused;
 use super::state::{AWAY, ConsumerGroup, Current, Member, Owned};
+use super::{Refused, live, upgrade};
 
 /// The member that a heartbeat is of.
 pub(super) enum Seat<'g> {
@@ -18,16 +21,16 @@ pub(super) enum Seat<'g> {
     Returns(MemberId, &'g MemberId, &'g Member),
 }
 
-/// The group exists, or may come to be: a classic group without members gives way.
-pub(super) fn find_or_make<'g, 'h: 'g>(
+/// The group exists, or may come to be: a classic group gives way if it has no members, or becomes a consumer group
+/// with them.
+pub(super) fn find_or_make<'h>(
     cx: &mut Step<'h>,
     soft: &Soft,
     id: &str,
     joins: bool,
-    empty: &'g ConsumerGroup,
-) -> Result<&'g ConsumerGroup, Refused> {
+) -> Result<Cow<'h, ConsumerGroup>, Refused> {
     if let Some(group) = cx.hard.consumer(id) {
-        return Ok(group);
+        return Ok(Cow::Borrowed(group));
     }
     let foreign =
         || Refused::new(GroupError::GroupIdNotFound, format!("Group {id} is not a consumer group."));
@@ -39,20 +42,37 @@ pub(super) fn find_or_make<'g, 'h: 'g>(
             if cx.hard.group(id).is_some() {
                 cx.out.record(Record::Group { group: classic.id.clone(), value: None });
             }
-            Ok(empty)
+            Ok(Cow::default())
         }
+        Some(classic) if joins => upgrade::upgraded(cx, classic).map(Cow::Owned),
         Some(_) => Err(foreign()),
-        None if joins => Ok(empty),
+        None if joins => Ok(Cow::default()),
         None => Err(Refused::new(GroupError::GroupIdNotFound, format!("Consumer group {id} not found."))),
     }
 }
 
-/// The classic group of that name, without members, is no more.
-pub(super) fn replace_classic(cx: &mut Step<'_>, soft: &mut Soft, id: &str) {
-    let Some(classic) = soft.groups.remove(id) else { return };
-    for member in classic.pending {
-        cx.out.cancel(TimerKey::Session { group: classic.id.clone(), member });
+/// The classic group of that name is no more; its members are told to join what it has become.
+pub(super) fn replace_classic(cx: &mut Step<'_>, soft: &mut Soft, id: &GroupId, group: &ConsumerGroup) {
+    let Some(mut classic) = soft.groups.remove(id) else { return };
+    for member in std::mem::take(&mut classic.pending) {
+        cx.out.cancel(TimerKey::Session { group: id.clone(), member });
     }
+    if classic.state() == State::Empty {
+        return;
+    }
+    cx.out.cancel(TimerKey::Join(id.clone()));
+    cx.out.cancel(TimerKey::Sync(id.clone()));
+    for member in classic.members().values() {
+        if let Some(waiting) = member.joining {
+            let refused = Joined::refused(GroupError::RebalanceInProgress, member.id.clone());
+            cx.out.reply(waiting, Response::Join(Box::new(refused)));
+        }
+        if let Some(waiting) = member.syncing {
+            cx.out.reply(waiting, Response::Sync(Synced::refused(GroupError::RebalanceInProgress)));
+        }
+    }
+    let live = live::loaded(cx, id, group);
+    soft.consumers.insert(id.clone(), live);
 }
 
 /// Finds the member and checks its epoch.
@@ -75,7 +95,8 @@ pub(super) fn seat<'g>(group: &'g ConsumerGroup, id: &str, beat: &Beat) -> Resul
             None => Ok(Seat::New(beat.member.as_str().into())),
         },
         Some((old_id, old)) if joins => {
-            if old.current.epoch != AWAY {
+            // One that speaks the classic protocol cannot say that it goes away.
+            if old.current.epoch != AWAY && old.about.classic.is_none() {
                 let (member, instance) = (&beat.member, instance);
                 let message = format!(
                     "Static member {member} with instance id {instance} cannot join the group because the \

@@ -9,13 +9,13 @@ use crate::coordinator::group::{GroupError, GroupId, MemberId, Soft, Step};
 
 use std::sync::Arc;
 
-use super::Refused;
 use super::find::{owned_instance, unknown};
 use super::hash::metadata_hash;
-use super::live;
+use super::live::{self, Task};
 use super::record::Change;
 use super::state::{AWAY, ConsumerGroup, Current, Owned};
 use super::subscription::Roster;
+use super::{Refused, downgrade};
 
 /// A heartbeat with epoch -1 or -2: the member leaves, for good or for a while.
 pub(super) fn leave(cx: &mut Step<'_>, soft: &mut Soft, beat: &Beat) -> Result<Beaten, Refused> {
@@ -43,7 +43,7 @@ pub(super) fn leave(cx: &mut Step<'_>, soft: &mut Soft, beat: &Beat) -> Result<B
         };
         cx.consumer_record(&group_id, Change::Current(member_id.clone(), Some(away)));
         if let Some(live) = soft.consumers.get_mut(id) {
-            live::watch_revocation(cx, live, &group_id, member_id, None);
+            live::end(cx, live, &group_id, member_id, Task::Revoke);
         }
     } else {
         info!(group = %id, member = %member_id, "member left");
@@ -74,6 +74,9 @@ pub(in crate::coordinator::group) fn fence(
     group: &ConsumerGroup,
     members: &[MemberId],
 ) {
+    if downgrade::is_due(cx, group, members) {
+        return downgrade::without(cx, soft, id, group, members);
+    }
     for member in members {
         remove(cx, id, member);
         if let Some(live) = soft.consumers.get_mut(id) {
@@ -145,10 +148,8 @@ pub(in crate::coordinator::group) fn tombstones(id: &GroupId, group: &ConsumerGr
     changes.extend(group.targets().keys().map(|member| Change::Target(member.clone(), None)));
     changes.push(Change::TargetEpoch(None));
     changes.extend(members().map(|member| Change::Member(member.clone(), None)));
+    changes.push(Change::PartitionMetadata(false));
     changes.extend(group.regexes().keys().map(|regex| Change::Regex(regex.clone(), None)));
-    if group.legacy_metadata {
-        changes.push(Change::PartitionMetadata(false));
-    }
     changes.push(Change::Group(None));
     changes.into_iter().map(|change| Record::Consumer { group: id.clone(), change }).collect()
 }

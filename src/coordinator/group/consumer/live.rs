@@ -1,13 +1,13 @@
 //! What lives of a consumer group besides its records: sessions, and what has been looked up.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tracing::info;
 
 use crate::coordinator::group::{GroupId, MemberId, Soft, Step, TimerKey};
 
 use super::leave::fence;
-use super::state::{ConsumerGroup, MemberState};
+use super::state::{About, ConsumerGroup, Current, MemberState};
 
 /// A group's sessions. Made when a member is heard of or the group is loaded.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -19,15 +19,26 @@ pub struct Live {
     pub(super) resolving: bool,
 }
 
+/// What a member is to do in time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Task {
+    /// To give partitions up.
+    Revoke,
+    /// A classic member: to join again.
+    Join,
+    /// A classic member: to ask for its share after it has joined.
+    Sync,
+}
+
 /// A member's times, in monotonic milliseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 struct Session {
     /// When it is put out if it stays silent.
     ends_ms: u64,
     /// When its timer looks at `ends_ms`, never later than that.
     timer_ms: Option<u64>,
-    /// The epoch in which it must give partitions up before its rebalance timeout.
-    revoking: Option<i32>,
+    /// What it has not done yet, each with a timer.
+    tasks: BTreeSet<Task>,
 }
 
 impl Live {
@@ -55,30 +66,62 @@ pub(super) fn touch(cx: &mut Step<'_>, live: &mut Live, group: &GroupId, member:
 pub(super) fn forget(cx: &mut Step<'_>, live: &mut Live, group: &GroupId, member: &MemberId) {
     if let Some(session) = live.sessions.remove(member) {
         cx.out.cancel(TimerKey::Session { group: group.clone(), member: member.clone() });
-        if session.revoking.is_some() {
-            cx.out.cancel(TimerKey::Revocation { group: group.clone(), member: member.clone() });
+        for task in session.tasks {
+            cx.out.cancel(TimerKey::Task { group: group.clone(), member: member.clone(), task });
         }
     }
 }
 
-/// The member has so long to give partitions up, or has nothing to give up.
+/// The group has no sessions any more.
+pub(super) fn forget_all(cx: &mut Step<'_>, soft: &mut Soft, id: &GroupId) {
+    let Some(mut live) = soft.consumers.remove(id) else { return };
+    let members: Vec<MemberId> = live.sessions.keys().cloned().collect();
+    for member in members {
+        forget(cx, &mut live, id, &member);
+    }
+}
+
+/// The member has so many milliseconds for a task, counted from now.
+pub(super) fn expect(
+    cx: &mut Step<'_>,
+    live: &mut Live,
+    group: &GroupId,
+    member: &MemberId,
+    task: Task,
+    within_ms: i32,
+) {
+    let Some(session) = live.sessions.get_mut(member) else { return };
+    session.tasks.insert(task);
+    let wait_ms = u64::try_from(within_ms).unwrap_or_default();
+    let key = TimerKey::Task { group: group.clone(), member: member.clone(), task };
+    cx.out.arm(key, cx.now.mono_ms.saturating_add(wait_ms));
+}
+
+/// The member is to do something already.
+pub(super) fn expects(live: &Live, member: &MemberId, task: Task) -> bool {
+    live.sessions.get(member).is_some_and(|session| session.tasks.contains(&task))
+}
+
+/// The member has done it, or need not do it any more.
+pub(super) fn end(cx: &mut Step<'_>, live: &mut Live, group: &GroupId, member: &MemberId, task: Task) {
+    if live.sessions.get_mut(member).is_some_and(|session| session.tasks.remove(&task)) {
+        cx.out.cancel(TimerKey::Task { group: group.clone(), member: member.clone(), task });
+    }
+}
+
+/// The member has its rebalance timeout to give partitions up, or has nothing to give up.
 pub(super) fn watch_revocation(
     cx: &mut Step<'_>,
     live: &mut Live,
     group: &GroupId,
     member: &MemberId,
-    within: Option<(i32, i32)>,
+    current: &Current,
+    about: &About,
 ) {
-    let Some(session) = live.sessions.get_mut(member) else { return };
-    let key = || TimerKey::Revocation { group: group.clone(), member: member.clone() };
-    match within {
-        Some((epoch, timeout_ms)) => {
-            session.revoking = Some(epoch);
-            let wait_ms = u64::try_from(timeout_ms).unwrap_or_default();
-            cx.out.arm(key(), cx.now.mono_ms.saturating_add(wait_ms));
-        }
-        None if session.revoking.take().is_some() => cx.out.cancel(key()),
-        None => {}
+    if current.state == MemberState::Unrevoked {
+        expect(cx, live, group, member, Task::Revoke, about.rebalance_timeout_ms);
+    } else {
+        end(cx, live, group, member, Task::Revoke);
     }
 }
 
@@ -105,18 +148,18 @@ pub(in crate::coordinator::group) fn session(
     }
 }
 
-/// A member has taken too long to give partitions up.
-pub(in crate::coordinator::group) fn revocation(
+/// A member has taken too long for something.
+pub(in crate::coordinator::group) fn overdue(
     cx: &mut Step<'_>,
     soft: &mut Soft,
     id: &GroupId,
     member: &MemberId,
+    task: Task,
 ) {
     let session = soft.consumers.get_mut(id).and_then(|live| live.sessions.get_mut(member));
     let (Some(session), Some(group)) = (session, cx.hard.consumer(id)) else { return };
-    let epoch = session.revoking.take();
-    if epoch.is_some() && group.member(member).map(|member| member.current.epoch) == epoch {
-        info!(group = %id, %member, "member removed: it did not give up its partitions in time");
+    if session.tasks.remove(&task) && group.member(member).is_some() {
+        info!(group = %id, %member, ?task, "member removed: it did not do in time what it had to");
         fence(cx, soft, id, group, std::slice::from_ref(member));
     }
 }
@@ -125,11 +168,10 @@ pub(in crate::coordinator::group) fn revocation(
 pub(in crate::coordinator::group) fn loaded(cx: &mut Step<'_>, id: &GroupId, group: &ConsumerGroup) -> Live {
     let mut live = Live::default();
     for (member_id, member) in group.members() {
-        let lasts_ms = cx.session_ms(id);
+        let lasts_ms = cx.member_session_ms(id, &member.about);
         touch(cx, &mut live, id, member_id, lasts_ms);
-        if member.current.state == MemberState::Unrevoked {
-            let within = Some((member.current.epoch, member.about.rebalance_timeout_ms));
-            watch_revocation(cx, &mut live, id, member_id, within);
+        if member.about.classic.is_none() {
+            watch_revocation(cx, &mut live, id, member_id, &member.current, &member.about);
         }
     }
     live

@@ -4,9 +4,15 @@
 //! member is to have (its target), at most once per assignment interval. Members come to their targets one heartbeat
 //! at a time: a partition is given up by its old owner, then taken by the new one. All of this is on record; only
 //! sessions and what is being looked up live beside it. One file per verb.
+//!
+//! Members may speak the classic protocol ([`classic`]): a group with members changes its kind when the first consumer
+//! comes (`upgrade`) and when the last one goes (`downgrade`), as `group.consumer.migration.policy` allows.
 
+mod advance;
+pub mod classic;
 mod codec;
 pub mod describe;
+mod downgrade;
 mod find;
 mod hash;
 pub mod heartbeat;
@@ -19,6 +25,7 @@ pub mod regex;
 pub mod state;
 mod subscription;
 mod target;
+mod upgrade;
 
 pub use codec::{decode, encode, is_ours};
 pub use live::Live;

@@ -11,7 +11,7 @@ use super::state::{About, ConsumerGroup, Current, FIRST_EPOCH, Member, Owned, Pa
 pub enum Change {
     /// `ConsumerGroupMetadata`: the group's epoch and hash.
     Group(Option<(i32, i64)>),
-    /// `ConsumerGroupPartitionMetadata`: old brokers wrote it; true if it is there.
+    /// `ConsumerGroupPartitionMetadata`: old brokers wrote it, nobody reads it; true if it is there.
     PartitionMetadata(bool),
     /// `ConsumerGroupMemberMetadata`: what a member says of itself.
     Member(MemberId, Option<Arc<About>>),
@@ -84,8 +84,7 @@ impl ConsumerGroup {
                 self.metadata_hash = hash;
             }
             // The end of the group; its owner sees to that.
-            Change::Group(None) => {}
-            Change::PartitionMetadata(present) => self.legacy_metadata = present,
+            Change::Group(None) | Change::PartitionMetadata(_) => {}
             Change::TargetEpoch(value) => {
                 (self.assignment_epoch, self.assigned_at_ms) = value.unwrap_or((FIRST_EPOCH, 0));
             }

@@ -166,8 +166,6 @@ pub struct ConsumerGroup {
     pub assignment_epoch: i32,
     /// Wall milliseconds of the last assignment; 0 for none.
     pub assigned_at_ms: i64,
-    /// An old broker has left a record that is not needed any more.
-    pub legacy_metadata: bool,
     pub(super) members: BTreeMap<MemberId, Member>,
     pub(super) targets: BTreeMap<MemberId, Arc<Partitions>>,
     pub(super) statics: BTreeMap<Arc<str>, MemberId>,
@@ -184,7 +182,6 @@ impl Default for ConsumerGroup {
             metadata_hash: 0,
             assignment_epoch: FIRST_EPOCH,
             assigned_at_ms: 0,
-            legacy_metadata: false,
             members: BTreeMap::new(),
             targets: BTreeMap::new(),
             statics: BTreeMap::new(),
@@ -248,6 +245,22 @@ impl ConsumerGroup {
         } else {
             GroupState::Reconciling
         }
+    }
+
+    /// Members that speak the classic protocol.
+    pub fn classic_members(&self) -> impl Iterator<Item = (&MemberId, &Classic)> {
+        self.members.iter().filter_map(|(id, member)| Some((id, member.about.classic.as_ref()?)))
+    }
+
+    /// The member has been promised something that another one has not given up yet.
+    pub fn waits_for_others(&self, id: &str, member: &Member) -> bool {
+        let target = self.targets.get(id).into_iter().flat_map(|target| target.iter());
+        target.flat_map(|(topic, partitions)| partitions.iter().map(move |partition| (topic, partition))).any(
+            |(topic, partition)| {
+                let has = member.current.assigned.get(topic).is_some_and(|has| has.contains_key(partition));
+                !has && self.owner(*topic, *partition).is_some()
+            },
+        )
     }
 
     /// A member reads the topic.

@@ -1,5 +1,5 @@
 //! Histories of consumer groups from a seed: members join, report, fall silent, repeat themselves and come back while
-//! topics come, grow and go, timers fire and the coordinator moves. `GROUP_SEEDS=10000 cargo test --lib random` tells
+//! topics come, grow and go, timers fire and the coordinator moves. `BARNABAS_SEEDS=10000 cargo test --lib random` tells
 //! more of them. What must hold: a partition has one reader at a time, epochs do not fall, living members are known,
 //! a group that is left alone becomes stable with everything assigned once; and replay equals what was lived.
 
@@ -344,7 +344,7 @@ fn shares(held: &Held) -> Vec<(Uuid, Vec<i32>)> {
 
 #[test]
 fn random_histories_of_consumer_groups_keep_their_promises() {
-    let seeds = std::env::var("GROUP_SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(60);
+    let seeds = std::env::var("BARNABAS_SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(60);
     for seed in 0..seeds {
         println!("seed {seed}");
         let mut world = World::new(seed);

@@ -27,7 +27,7 @@ fn metadata_is_shown_of_a_stable_group_only() {
     let stable = tale.describe("g").unwrap();
     assert_eq!((stable.state, &*stable.protocol), ("Stable", "range"));
     let member = stable.members.iter().find(|member| *member.member == *ids[1]).unwrap();
-    assert_eq!((&member.metadata, &member.assignment[..]), (&subscription(&["t"]), ids[1].as_bytes()));
+    assert_eq!((&member.metadata, &member.assignment[..]), (&subscribing(&["t"]), ids[1].as_bytes()));
     assert_eq!((&*member.client_id, &*member.client_host), ("client", "/127.0.0.1"));
     tale.join(joining("g", &ids[0]));
     let moving = tale.describe("g").unwrap();

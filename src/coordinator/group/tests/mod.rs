@@ -4,6 +4,8 @@ mod consumers;
 mod consumers_random;
 mod joins;
 mod listing;
+mod migration;
+mod migration_random;
 mod offsets;
 mod random;
 mod rebalances;
@@ -20,7 +22,7 @@ use bytes::Bytes;
 
 use super::event::{Commit, CommitPartition, CommitTopic, Fetch, Heartbeat, Join, Leave, List, Sync};
 use super::response::{Described, FetchedTopic, Joined, Listed, Synced};
-use super::subscription::subscription;
+use super::subscription::subscribing;
 use super::view::NoCluster;
 use super::{Event, GroupError, GroupMachine, GroupSettings, Request, Response, View};
 use crate::coordinator::machine::ReplyId;
@@ -252,7 +254,7 @@ fn joining(group: &str, member: &str) -> Join {
 
 /// Protocols by name, all with a subscription to topic `t`.
 fn protocols(names: &[&str]) -> Vec<(String, Bytes)> {
-    names.iter().map(|name| ((*name).to_owned(), subscription(&["t"]))).collect()
+    names.iter().map(|name| ((*name).to_owned(), subscribing(&["t"]))).collect()
 }
 
 fn syncing(group: &str, generation: i32, member: &str) -> Sync {
