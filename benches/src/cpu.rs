@@ -30,6 +30,11 @@ impl Cpu {
         Ok(Cpu { whole, threads: threads(pid) })
     }
 
+    /// All that it has used.
+    pub fn total(&self) -> Duration {
+        self.whole
+    }
+
     /// What was used since an earlier moment.
     pub fn since(&self, earlier: &Cpu) -> Duration {
         let whole = self.whole.saturating_sub(earlier.whole);

@@ -5,6 +5,7 @@
 pub mod batch;
 pub mod caller;
 pub mod drive;
+pub mod group;
 mod inbox;
 pub mod request;
 pub mod topic;

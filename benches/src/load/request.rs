@@ -41,7 +41,15 @@ pub const CORRELATION_AT: usize = 8;
 const CLIENT_ID: &[u8] = b"benches";
 
 impl Frame {
-    fn new(api: &'static str, key: i16, version: i16, flexible: bool, body: &[u8], code_at: usize) -> Frame {
+    /// A request of these bytes behind its header.
+    pub fn new(
+        api: &'static str,
+        key: i16,
+        version: i16,
+        flexible: bool,
+        body: &[u8],
+        code_at: usize,
+    ) -> Frame {
         let mut header = Writer::default();
         header.i16(key).i16(version).i32(0).i16(7).raw(CLIENT_ID);
         if flexible {

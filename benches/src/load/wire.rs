@@ -83,6 +83,23 @@ impl<'a> Reader<'a> {
     pub fn i16(&mut self) -> Result<i16> {
         self.array().map(i16::from_be_bytes)
     }
+
+    pub fn i32(&mut self) -> Result<i32> {
+        self.array().map(i32::from_be_bytes)
+    }
+
+    /// An unsigned base-128 number that counts something.
+    pub fn uvarint(&mut self) -> Result<usize> {
+        let mut value = 0;
+        for shift in (0..28).step_by(7) {
+            let [byte] = self.array::<1>()?;
+            value |= usize::from(byte & 0x7f) << shift;
+            if byte & 0x80 == 0 {
+                return Ok(value);
+            }
+        }
+        Err(Error::Answer("a length that is too long".to_owned()))
+    }
 }
 
 /// The error code at a fixed place of an answer.

@@ -2,6 +2,7 @@
 
 mod fetch_small;
 mod fetch_warm;
+mod groups;
 mod java_perf;
 mod memory;
 mod produce_large;
@@ -37,6 +38,8 @@ pub enum Run {
 pub const ALL: &[Scenario] = &[
     start::SCENARIO,
     memory::SCENARIO,
+    groups::STABLE,
+    groups::LOADING,
     produce_large::ONE_PARTITION,
     produce_large::SIX_PARTITIONS,
     produce_small::ONE_CONNECTION,
@@ -46,5 +49,6 @@ pub const ALL: &[Scenario] = &[
     fetch_small::MANY_CONNECTIONS,
     round_trip::SCENARIO,
     tail::SCENARIO,
+    groups::COMMITS,
     java_perf::SCENARIO,
 ];
