@@ -51,8 +51,13 @@ pub struct Broker {
 impl Broker {
     /// Starts a broker with an empty data directory and waits until it answers.
     pub fn start() -> Broker {
+        Broker::start_with(&[])
+    }
+
+    /// The same, with more settings.
+    pub fn start_with(more: &[(&str, &str)]) -> Broker {
         let product = if Broker::is_reference() { Product::Kafka } else { Product::Barnabas };
-        Broker::launched(product, product == Product::Kafka, &[])
+        Broker::launched(product, product == Product::Kafka, more)
     }
 
     /// Starts a broker on a directory and with settings that both products take.

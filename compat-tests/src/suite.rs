@@ -16,6 +16,8 @@ pub enum Suite {
     Tools,
     /// Applications on librdkafka.
     Librdkafka,
+    /// Programs on franz-go.
+    FranzGo,
     /// `kill -9` under load.
     Crash,
     /// One data directory, now Kafka's, now ours.
@@ -29,6 +31,7 @@ impl Suite {
             Suite::Java => "java",
             Suite::Tools => "tools",
             Suite::Librdkafka => "librdkafka",
+            Suite::FranzGo => "franz-go",
             Suite::Crash => "crash",
             Suite::BothWays => "both-ways",
         }
@@ -43,6 +46,7 @@ impl Suite {
         }
         let needed: &[&str] = match self {
             Suite::Java | Suite::Tools | Suite::BothWays => &["javac", "mvn"],
+            Suite::FranzGo => &["go"],
             Suite::Librdkafka | Suite::Crash => &[],
         };
         for tool in needed {
