@@ -4,8 +4,8 @@
 //! and tells of divergence, 13 names topics by id, 15 moves the replica into a tag, 16 adds endpoints (KIP-951),
 //! 17 directory ids, 18 the follower's high watermark (KIP-1166).
 
+use crate::hot::{Heads, count, i32, i64, nullable_text, put_endpoints, reader, skip_tags, text};
 use crate::hot::{LeaderIdAndEpoch, NodeEndpoint, TopicRef};
-use crate::hot::{count, i32, i64, nullable_text, put_endpoints, put_topic, reader, skip_tags, text};
 use crate::{DecodeError, Reader, Uuid, Writer};
 use std::borrow::Cow;
 
@@ -355,8 +355,7 @@ impl PartitionAnswer<'_> {
 #[derive(Debug)]
 pub struct FetchResponseWriter<'o> {
     w: Writer<'o>,
-    topics_left: usize,
-    partitions_left: usize,
+    heads: Heads,
 }
 
 impl<'o> FetchResponseWriter<'o> {
@@ -376,25 +375,13 @@ impl<'o> FetchResponseWriter<'o> {
             w.put(&error_code.to_be_bytes());
             w.put(&session_id.to_be_bytes());
         }
-        w.length(Some(topics));
-        FetchResponseWriter { w, topics_left: topics, partitions_left: 0 }
+        FetchResponseWriter { heads: Heads::begin(&mut w, topics), w }
     }
 
     /// The next topic; `partitions` calls of [`Self::partition`] follow.
     pub fn topic(&mut self, name: &str, id: Uuid, partitions: usize) {
-        debug_assert_eq!(self.partitions_left, 0, "the topic before is not complete");
-        self.topics_left = self.topics_left.saturating_sub(1);
-        self.partitions_left = partitions;
         let by_id = self.w.version() >= BY_ID;
-        put_topic(&mut self.w, name, id, by_id);
-        self.w.length(Some(partitions));
-        self.end_topic();
-    }
-
-    fn end_topic(&mut self) {
-        if self.w.flexible() && self.partitions_left == 0 {
-            self.w.unsigned_varint(0);
-        }
+        self.heads.topic(&mut self.w, name, id, by_id, partitions);
     }
 
     /// The next partition of the topic, with `record_bytes` bytes of records (0 is empty, not null).
@@ -407,8 +394,7 @@ impl<'o> FetchResponseWriter<'o> {
         record_bytes: usize,
         records: impl FnOnce(&mut Vec<u8>),
     ) {
-        debug_assert_ne!(self.partitions_left, 0, "more partitions than announced");
-        self.partitions_left = self.partitions_left.saturating_sub(1);
+        self.heads.partition();
         let w = &mut self.w;
         let version = w.version();
         w.put(&answer.partition.to_be_bytes());
@@ -434,12 +420,12 @@ impl<'o> FetchResponseWriter<'o> {
         if w.flexible() {
             put_partition_tags(w, answer);
         }
-        self.end_topic();
+        self.heads.end_topic(&mut self.w);
     }
 
     /// Ends the body. The endpoints are those of the leaders named in it (version 16 and above).
     pub fn finish(mut self, endpoints: &[NodeEndpoint<'_>]) {
-        debug_assert_eq!((self.topics_left, self.partitions_left), (0, 0), "less than announced");
+        self.heads.finish();
         if self.w.flexible() {
             let endpoints = if self.w.version() >= 16 { endpoints } else { &[] };
             put_endpoints(&mut self.w, endpoints);

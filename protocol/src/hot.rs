@@ -98,8 +98,52 @@ pub struct NodeEndpoint<'a> {
 }
 
 /// The name or the id, as the version has it.
-pub(crate) fn put_topic(w: &mut Writer<'_>, name: &str, id: Uuid, by_id: bool) {
+fn put_topic(w: &mut Writer<'_>, name: &str, id: Uuid, by_id: bool) {
     if by_id { w.put(&id.0) } else { w.string(Some(name)) }
+}
+
+/// The heads of topics in both answers: an array of topics, in each an array of partitions, all announced by their
+/// counts before they are written.
+#[derive(Debug)]
+pub(crate) struct Heads {
+    topics_left: usize,
+    partitions_left: usize,
+}
+
+impl Heads {
+    /// Announces the topics.
+    pub(crate) fn begin(w: &mut Writer<'_>, topics: usize) -> Heads {
+        w.length(Some(topics));
+        Heads { topics_left: topics, partitions_left: 0 }
+    }
+
+    /// Begins a topic; so many partitions follow.
+    pub(crate) fn topic(&mut self, w: &mut Writer<'_>, name: &str, id: Uuid, by_id: bool, partitions: usize) {
+        debug_assert_eq!(self.partitions_left, 0, "the topic before is not complete");
+        self.topics_left = self.topics_left.saturating_sub(1);
+        self.partitions_left = partitions;
+        put_topic(w, name, id, by_id);
+        w.length(Some(partitions));
+        self.end_topic(w);
+    }
+
+    /// Counts a partition, which is written next.
+    pub(crate) fn partition(&mut self) {
+        debug_assert_ne!(self.partitions_left, 0, "more partitions than announced");
+        self.partitions_left = self.partitions_left.saturating_sub(1);
+    }
+
+    /// Behind a partition, and behind the head of a topic that has none.
+    pub(crate) fn end_topic(&self, w: &mut Writer<'_>) {
+        if w.flexible() && self.partitions_left == 0 {
+            w.unsigned_varint(0);
+        }
+    }
+
+    /// Behind the last topic.
+    pub(crate) fn finish(&self) {
+        debug_assert_eq!((self.topics_left, self.partitions_left), (0, 0), "less than announced");
+    }
 }
 
 /// The tagged fields at the end of both answers: nothing, or the endpoints as tag 0.

@@ -3,10 +3,14 @@
 //! Version 5 adds the log start offset to the answer, 8 the record errors (KIP-467), 9 is flexible, 10 tells the
 //! current leader (KIP-951), 13 names topics by id (KIP-516).
 
+use crate::codec::DECODED_SIZE_LIMIT;
+use crate::hot::{Heads, count, i16, i32, nullable_text, put_endpoints, reader, skip_tags};
 use crate::hot::{LeaderIdAndEpoch, NodeEndpoint, TopicRef};
-use crate::hot::{count, i16, i32, nullable_text, put_endpoints, put_topic, reader, skip_tags};
+use crate::messages::produce::TopicProduceData;
+use crate::messages::{self, Message};
 use crate::{DecodeError, Reader, Uuid, Writer};
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 /// The first flexible version.
 const FLEXIBLE: i16 = 9;
@@ -24,6 +28,8 @@ pub struct ProduceRequest<'a> {
     pub timeout_ms: i32,
     /// What to append.
     pub topics: Topics<'a>,
+    /// There is more than one topic, or a topic with more than one partition: see [`without_repeats`].
+    pub names_many: bool,
 }
 
 impl<'a> ProduceRequest<'a> {
@@ -44,9 +50,11 @@ impl<'a> ProduceRequest<'a> {
         let (acks, timeout_ms) = (i16(&mut r)?, i32(&mut r)?);
         let topics = count(&mut r, 1)?;
         let topics_at = length.saturating_sub(r.rest().len());
+        let mut names_many = topics > 1;
         for _ in 0..topics {
             read_topic(&mut r)?;
             let partitions = count(&mut r, 1)?;
+            names_many |= partitions > 1;
             skip_partitions(&mut r, partitions, see)?;
             skip_tags(&mut r)?;
         }
@@ -55,8 +63,78 @@ impl<'a> ProduceRequest<'a> {
         let (head, rest) = body.split_at_mut(topics_at.min(length));
         let transactional_id = nullable_text(&mut reader(head, version, FLEXIBLE))?;
         let topics = Topics { version, left: topics, rest };
-        Ok(ProduceRequest { transactional_id, acks, timeout_ms, topics })
+        Ok(ProduceRequest { transactional_id, acks, timeout_ms, topics, names_many })
     }
+}
+
+/// The request with every topic and every partition once, if it names one twice: of a partition's records the last
+/// are taken, as in Kafka. `scratch` is a buffer to work in.
+///
+/// # Errors
+/// The body does not follow its schema, or would take several times its size in memory.
+pub fn without_repeats(
+    version: i16,
+    body: &[u8],
+    scratch: &mut Vec<u64>,
+) -> Result<Option<Vec<u8>>, DecodeError> {
+    scratch.clear();
+    fingerprints(version, body, scratch)?;
+    scratch.sort_unstable();
+    if !scratch.windows(2).any(|pair| matches!(pair, [one, other] if one == other)) {
+        return Ok(None);
+    }
+    let budget = body.len().saturating_mul(2).saturating_add(DECODED_SIZE_LIMIT);
+    let request = messages::ProduceRequest::decode(&mut Reader::with_budget(body, version, budget))?;
+    let merged = messages::ProduceRequest { topic_data: merged(request.topic_data), ..request };
+    let mut bytes = Vec::with_capacity(body.len());
+    merged.encode(&mut Writer::new(&mut bytes, version));
+    Ok(Some(bytes))
+}
+
+/// A number for each topic and each partition of the request; equal ones are probably the same.
+fn fingerprints(version: i16, body: &[u8], found: &mut Vec<u64>) -> Result<(), DecodeError> {
+    let mix = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    let mut r = reader(body, version, FLEXIBLE);
+    nullable_text(&mut r)?;
+    let (_, _) = (i16(&mut r)?, i32(&mut r)?);
+    for _ in 0..count(&mut r, 1)? {
+        let topic = match read_topic(&mut r)? {
+            TopicRef::Name(name) => name.as_bytes().iter().fold(0xcbf2_9ce4_8422_2325, mix),
+            TopicRef::Id(id) => id.0.iter().fold(0xcbf2_9ce4_8422_2325, mix),
+        };
+        found.push(topic);
+        for _ in 0..count(&mut r, 1)? {
+            found.push(i32(&mut r)?.to_be_bytes().iter().fold(topic, mix));
+            let length = r.bytes_length()?;
+            r.take(length.unwrap_or(0))?;
+            skip_tags(&mut r)?;
+        }
+        skip_tags(&mut r)?;
+    }
+    Ok(())
+}
+
+fn merged(topics: Vec<TopicProduceData>) -> Vec<TopicProduceData> {
+    let mut places = HashMap::new();
+    let mut partitions: Vec<HashMap<i32, usize>> = Vec::new();
+    let mut merged: Vec<TopicProduceData> = Vec::new();
+    for topic in topics {
+        let at = *places.entry((topic.name.clone(), topic.topic_id)).or_insert(merged.len());
+        if at == merged.len() {
+            let (name, topic_id) = (topic.name, topic.topic_id);
+            merged.push(TopicProduceData { name, topic_id, partition_data: Vec::new() });
+            partitions.push(HashMap::new());
+        }
+        let (Some(into), Some(seen)) = (merged.get_mut(at), partitions.get_mut(at)) else { continue };
+        for data in topic.partition_data {
+            let at = *seen.entry(data.index).or_insert(into.partition_data.len());
+            match into.partition_data.get_mut(at) {
+                Some(known) => *known = data,
+                None => into.partition_data.push(data),
+            }
+        }
+    }
+    merged
 }
 
 fn read_topic<'a>(r: &mut Reader<'a>) -> Result<TopicRef<'a>, DecodeError> {
@@ -218,8 +296,7 @@ impl PartitionAnswer<'_> {
 #[derive(Debug)]
 pub struct ProduceResponseWriter<'o> {
     w: Writer<'o>,
-    topics_left: usize,
-    partitions_left: usize,
+    heads: Heads,
 }
 
 /// Turns a written answer that grants an append, at `start` of `body`, into a refusal.
@@ -237,31 +314,18 @@ impl<'o> ProduceResponseWriter<'o> {
     pub fn begin(out: &'o mut Vec<u8>, version: i16, topics: usize) -> ProduceResponseWriter<'o> {
         let mut w = Writer::new(out, version);
         w.set_flexible(version >= FLEXIBLE);
-        w.length(Some(topics));
-        ProduceResponseWriter { w, topics_left: topics, partitions_left: 0 }
+        ProduceResponseWriter { heads: Heads::begin(&mut w, topics), w }
     }
 
     /// The next topic; `partitions` calls of [`Self::partition`] follow.
     pub fn topic(&mut self, name: &str, id: Uuid, partitions: usize) {
-        debug_assert_eq!(self.partitions_left, 0, "the topic before is not complete");
-        self.topics_left = self.topics_left.saturating_sub(1);
-        self.partitions_left = partitions;
         let by_id = self.w.version() >= BY_ID;
-        put_topic(&mut self.w, name, id, by_id);
-        self.w.length(Some(partitions));
-        self.end_topic();
-    }
-
-    fn end_topic(&mut self) {
-        if self.w.flexible() && self.partitions_left == 0 {
-            self.w.unsigned_varint(0);
-        }
+        self.heads.topic(&mut self.w, name, id, by_id, partitions);
     }
 
     /// The next partition of the topic; where its answer begins, from the start of the body's buffer.
     pub fn partition(&mut self, answer: &PartitionAnswer<'_>) -> usize {
-        debug_assert_ne!(self.partitions_left, 0, "more partitions than announced");
-        self.partitions_left = self.partitions_left.saturating_sub(1);
+        self.heads.partition();
         let w = &mut self.w;
         let version = w.version();
         let start = w.buffer().len();
@@ -283,13 +347,13 @@ impl<'o> ProduceResponseWriter<'o> {
                 leader.put_tagged(w, 0);
             }
         }
-        self.end_topic();
+        self.heads.end_topic(&mut self.w);
         start
     }
 
     /// Ends the body. The endpoints are those of the leaders named in it (version 10 and above).
     pub fn finish(mut self, throttle_time_ms: i32, endpoints: &[NodeEndpoint<'_>]) {
-        debug_assert_eq!((self.topics_left, self.partitions_left), (0, 0), "less than announced");
+        self.heads.finish();
         self.w.put(&throttle_time_ms.to_be_bytes());
         if self.w.flexible() {
             let endpoints = if self.w.version() >= 10 { endpoints } else { &[] };

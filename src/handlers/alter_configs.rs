@@ -40,7 +40,7 @@ fn asked(resource: &AlterConfigsResource) -> Asked {
     };
     for config in &resource.configs {
         match &config.value {
-            Some(value) => asked.ops.push((config.name.clone(), Some(ConfigOp::Set(value.clone())))),
+            Some(value) => asked.ops.push((config.name.clone(), ConfigOp::Set(value.clone()))),
             None => asked.without_value.push(config.name.clone()),
         }
     }

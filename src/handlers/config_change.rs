@@ -1,6 +1,8 @@
 //! What AlterConfigs and IncrementalAlterConfigs share: checks of a resource before the controller is asked, and the
 //! answer per resource.
 
+use std::collections::HashMap;
+
 use barnabas_protocol::ErrorCode;
 
 use super::{Ctx, Operation, Resource};
@@ -10,11 +12,11 @@ use crate::controller::state::names;
 use crate::controller::{ConfigChange, ConfigOp, Refusal};
 use crate::logging;
 
-/// One resource of a request, in both APIs' common form. An operation that is none has no meaning.
+/// One resource of a request, in both APIs' common form.
 pub(super) struct Asked {
     pub(super) kind: i8,
     pub(super) name: String,
-    pub(super) ops: Vec<(String, Option<ConfigOp>)>,
+    pub(super) ops: Vec<(String, ConfigOp)>,
     /// Keys that got no value where one is needed.
     pub(super) without_value: Vec<String>,
     pub(super) replace: bool,
@@ -33,9 +35,12 @@ fn invalid(message: impl Into<String>) -> Refusal {
 
 /// Looks at every resource.
 pub(super) fn plan(ctx: &Ctx<'_>, asked: &[Asked], validate_only: bool) -> Vec<Plan> {
+    let mut times: HashMap<(i8, &str), usize> = HashMap::new();
+    for one in asked {
+        *times.entry((one.kind, &one.name)).or_default() += 1;
+    }
     let plan_one = |one: &Asked| {
-        let same = asked.iter().filter(|other| (other.kind, &other.name) == (one.kind, &one.name)).count();
-        if same > 1 {
+        if times.get(&(one.kind, one.name.as_str())).is_some_and(|times| *times > 1) {
             return Plan::Refused(invalid("Each resource must appear at most once."));
         }
         resource(ctx, one, validate_only).unwrap_or_else(Plan::Refused)
@@ -51,7 +56,7 @@ fn resource(ctx: &Ctx<'_>, asked: &Asked, validate_only: bool) -> Result<Plan, R
         return Err(invalid("Error due to duplicate config keys"));
     }
     if !asked.without_value.is_empty() {
-        return Err(invalid(format!("Null value not supported for : {}", asked.without_value.join(","))));
+        return Err(invalid(format!("Null value not supported for : {}", asked.without_value.join(", "))));
     }
     let kind = match ResourceKind::from_code(asked.kind) {
         Some(ResourceKind::BrokerLogger) if asked.replace => None,
@@ -61,20 +66,15 @@ fn resource(ctx: &Ctx<'_>, asked: &Asked, validate_only: bool) -> Result<Plan, R
         return Err(invalid(format!("Unknown resource type {}", asked.kind)));
     };
     authorize(ctx, kind, &asked.name)?;
-    let mut ops = Vec::new();
-    for (key, op) in &asked.ops {
-        let op = op.clone().ok_or(Refusal::bare(ErrorCode::UnknownServerError))?;
-        ops.push((key.clone(), op));
-    }
     check_name(ctx, kind, &asked.name)?;
     match kind {
-        ResourceKind::BrokerLogger => return set_levels(&ops, validate_only).map(|()| Plan::Done),
-        ResourceKind::Broker => lists_only(&ops)?,
+        ResourceKind::BrokerLogger => return set_levels(&asked.ops, validate_only).map(|()| Plan::Done),
+        ResourceKind::Broker => lists_only(&asked.ops)?,
         ResourceKind::Topic | ResourceKind::Group | ResourceKind::ClientMetrics => {}
     }
     Ok(Plan::Change(ConfigChange {
         resource: ConfigResource::new(kind, &asked.name),
-        ops,
+        ops: asked.ops.clone(),
         replace: asked.replace,
     }))
 }
@@ -114,11 +114,14 @@ fn check_name(ctx: &Ctx<'_>, kind: ResourceKind, name: &str) -> Result<(), Refus
 
 /// A broker's lists can be appended to; nothing else can.
 fn lists_only(ops: &[(String, ConfigOp)]) -> Result<(), Refusal> {
+    if let Some(code) = ops.iter().find_map(|(_, op)| op.unknown()) {
+        return Err(invalid(format!("Unknown operations type {code}")));
+    }
     for (key, op) in ops {
         let verb = match op {
             ConfigOp::Append(_) => "append",
             ConfigOp::Subtract(_) => "subtract",
-            ConfigOp::Set(_) | ConfigOp::Delete => continue,
+            ConfigOp::Set(_) | ConfigOp::Delete | ConfigOp::Unknown(_) => continue,
         };
         let refusal = |message| Err(Refusal::new(ErrorCode::InvalidConfig, message));
         match definition::broker_key(key) {
@@ -138,12 +141,13 @@ fn set_levels(ops: &[(String, ConfigOp)], validate_only: bool) -> Result<(), Ref
     let mut levels = Vec::new();
     for (logger, op) in ops {
         let verb = match op {
-            ConfigOp::Append(_) => Some("APPEND"),
-            ConfigOp::Subtract(_) => Some("SUBTRACT"),
+            ConfigOp::Append(_) => Some("APPEND operation".to_owned()),
+            ConfigOp::Subtract(_) => Some("SUBTRACT operation".to_owned()),
+            ConfigOp::Unknown(code) => Some(format!("Unknown operation type {code}")),
             ConfigOp::Set(_) | ConfigOp::Delete => None,
         };
         if let Some(verb) = verb {
-            return Err(invalid(format!("{verb} operation is not allowed for the BROKER_LOGGER resource")));
+            return Err(invalid(format!("{verb} is not allowed for the BROKER_LOGGER resource")));
         }
         if logger != ROOT_LOGGER {
             return refuse(format!("Logger {logger} does not exist!"));

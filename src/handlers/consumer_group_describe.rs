@@ -8,7 +8,7 @@ use barnabas_protocol::messages::consumer_group_describe::{
 use barnabas_protocol::messages::{ConsumerGroupDescribeRequest, ConsumerGroupDescribeResponse};
 
 use super::describe_groups::operations;
-use super::group::{Said, code, may, then_all};
+use super::group::{Said, code, distinct, may, then_all};
 use super::{Answer, Ctx, Operation, Out, Resource};
 use crate::controller::Image;
 use crate::coordinator::group::consumer::describe::Described;
@@ -28,17 +28,19 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
         // Nobody is asked; `describe` says why.
         false => Asked::Ready(Err(Unavailable::NotHere)),
     };
-    let asked = request.group_ids.iter().map(ask).collect();
+    let (groups, mentions) = distinct(request.group_ids, |group| Some(group.clone()));
+    let asked = groups.iter().map(ask).collect();
     then_all(asked, ctx, out, move |said, ctx, out| {
         let with_operations = request.include_authorized_operations;
-        let groups = request.group_ids.into_iter().zip(said).map(|(group, said)| {
+        let described = groups.into_iter().zip(said).map(|(group, said)| {
             let mut described = describe(ctx, group, said);
             if with_operations && described.error_code == 0 {
                 described.authorized_operations = operations(ctx, &described.group_id);
             }
             described
         });
-        let groups = groups.collect();
+        let described: Vec<DescribedGroup> = described.collect();
+        let groups = ctx.gather(mentions.into_iter().filter_map(|at| described.get(at).cloned()))?;
         ctx.respond(out, &ConsumerGroupDescribeResponse { groups, ..Default::default() })
     })
 }

@@ -5,6 +5,7 @@ use barnabas_protocol::messages::create_partitions::CreatePartitionsTopicResult;
 use barnabas_protocol::messages::{CreatePartitionsRequest, CreatePartitionsResponse};
 
 use super::{Answer, Ctx, Operation, Out, Resource, when};
+use crate::controller::state::topics::duplicates;
 
 /// See the module.
 pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
@@ -14,8 +15,9 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
         error_code: code.code(),
         error_message: None,
     };
-    if request.timeout_ms <= 0 {
-        // Kafka's controller gives up before it begins.
+    let twice = duplicates(request.topics.iter().map(|topic| topic.name.as_str()));
+    if request.timeout_ms <= 0 && !request.topics.iter().all(|topic| twice.contains(topic.name.as_str())) {
+        // Kafka's controller gives up before it begins, if there is anything that it would begin with.
         let results = request.topics.iter().map(|topic| refused(&topic.name, ErrorCode::RequestTimedOut));
         return ctx
             .respond(out, &CreatePartitionsResponse { results: results.collect(), ..Default::default() });

@@ -5,12 +5,14 @@ use barnabas_protocol::messages::create_topics::CreatableTopicResult;
 use barnabas_protocol::messages::{CreateTopicsRequest, CreateTopicsResponse};
 
 use super::{Answer, Ctx, Operation, Out, Resource, when};
+use crate::controller::state::topics::duplicates;
 
 /// See the module.
 pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
     let mut request: CreateTopicsRequest = ctx.decode(body)?;
-    if request.timeout_ms <= 0 {
-        // Kafka's controller gives up before it begins.
+    let twice = duplicates(request.topics.iter().map(|topic| topic.name.as_str()));
+    if request.timeout_ms <= 0 && !request.topics.iter().all(|topic| twice.contains(topic.name.as_str())) {
+        // Kafka's controller gives up before it begins, if there is anything that it would begin with.
         let topics =
             request.topics.iter().map(|topic| refused(&topic.name, ErrorCode::RequestTimedOut, None));
         return ctx.respond(out, &CreateTopicsResponse { topics: topics.collect(), ..Default::default() });

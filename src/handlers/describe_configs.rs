@@ -8,7 +8,7 @@ use barnabas_protocol::messages::describe_configs::{
 use barnabas_protocol::messages::{DescribeConfigsRequest, DescribeConfigsResponse};
 
 use super::config_change::ROOT_LOGGER;
-use super::{Answer, Ctx, Operation, Out, Resource};
+use super::{Answer, Ctx, Operation, Out, Resource, error};
 use crate::config::{Layers, Setting, Source, describe_all_brokers, describe_client_metrics};
 use crate::controller::image::ResourceKind;
 use crate::controller::state::names;
@@ -19,6 +19,18 @@ use crate::logging;
 pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
     let request: DescribeConfigsRequest = ctx.decode(body)?;
     let image = ctx.rooms.image();
+    if request.resources.iter().any(|resource| ResourceKind::from_code(resource.resource_type).is_none()) {
+        // Kafka trips over it before it looks at any of them.
+        let refused = request.resources.iter().map(|resource| DescribeConfigsResult {
+            error_code: ErrorCode::InvalidRequest.code(),
+            error_message: Some(error::sentence(ErrorCode::InvalidRequest).to_owned()),
+            resource_type: resource.resource_type,
+            resource_name: resource.resource_name.clone(),
+            ..Default::default()
+        });
+        let results = ctx.gather(refused)?;
+        return ctx.respond(out, &DescribeConfigsResponse { results, ..Default::default() });
+    }
     let results = request.resources.iter().map(|resource| {
         let mut result = DescribeConfigsResult {
             resource_type: resource.resource_type,
@@ -37,7 +49,7 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
         }
         result
     });
-    let results = results.collect();
+    let results = ctx.gather(results)?;
     ctx.respond(out, &DescribeConfigsResponse { results, ..Default::default() })
 }
 
@@ -61,7 +73,7 @@ fn describe(
     let layers =
         Layers { config, broker: image.broker_config(config.node_id), all_brokers: image.cluster_config() };
     let Some(kind) = ResourceKind::from_code(resource.resource_type) else {
-        return Err(invalid(format!("Unknown resource type {}", resource.resource_type)));
+        return Err(Refusal::bare(ErrorCode::InvalidRequest));
     };
     authorize(ctx, kind, name)?;
     match kind {

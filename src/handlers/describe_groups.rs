@@ -5,7 +5,7 @@ use barnabas_protocol::ErrorCode;
 use barnabas_protocol::messages::describe_groups::{DescribedGroup, DescribedGroupMember};
 use barnabas_protocol::messages::{DescribeGroupsRequest, DescribeGroupsResponse};
 
-use super::group::{Said, code, may, then_all};
+use super::group::{Said, code, distinct, may, then_all};
 use super::{Answer, Ctx, Operation, Out};
 use crate::coordinator::group::consumer::Refused;
 use crate::coordinator::group::response::Described;
@@ -27,19 +27,20 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
         true => ctx.rooms.groups.ask(Request::Describe(group.clone())),
         false => Asked::Ready(Err(Unavailable::NotHere)),
     };
-    let asked = request.groups.iter().map(ask).collect();
+    let (groups, mentions) = distinct(request.groups, |group| Some(group.clone()));
+    let asked = groups.iter().map(ask).collect();
     then_all(asked, ctx, out, move |said, ctx, out| {
         let with_operations = request.include_authorized_operations;
-        let groups = request.groups.into_iter().zip(said).map(|(group, said)| {
+        let described = groups.into_iter().zip(said).map(|(group, said)| {
             let mut described = describe(ctx, group, said);
             if with_operations && described.error_code == 0 {
                 described.authorized_operations = operations(ctx, &described.group_id);
             }
             described
         });
-        let response =
-            DescribeGroupsResponse { groups: groups.collect(), ..DescribeGroupsResponse::default() };
-        ctx.respond(out, &response)
+        let described: Vec<DescribedGroup> = described.collect();
+        let groups = ctx.gather(mentions.into_iter().filter_map(|at| described.get(at).cloned()))?;
+        ctx.respond(out, &DescribeGroupsResponse { groups, ..DescribeGroupsResponse::default() })
     })
 }
 

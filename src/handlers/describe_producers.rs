@@ -1,7 +1,9 @@
 //! DescribeProducers (61), version 0: who writes to a partition, and since when a transaction is open in it (KIP-664).
 
 use barnabas_protocol::ErrorCode;
-use barnabas_protocol::messages::describe_producers::{PartitionResponse, ProducerState, TopicResponse};
+use barnabas_protocol::messages::describe_producers::{
+    PartitionResponse, ProducerState, TopicRequest, TopicResponse,
+};
 use barnabas_protocol::messages::{DescribeProducersRequest, DescribeProducersResponse};
 
 use super::{Answer, Ctx, Operation, Out, Resource, error, hash_order};
@@ -10,9 +12,13 @@ use crate::controller::names;
 /// See the module.
 pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
     let request: DescribeProducersRequest = ctx.decode(body)?;
-    let topics = request.topics.into_iter().map(|topic| TopicResponse {
-        partitions: topic.partition_indexes.iter().map(|index| describe(ctx, &topic.name, *index)).collect(),
-        name: topic.name,
+    let named = |topic: &TopicRequest| topic.partition_indexes.clone().into_iter();
+    let pairs =
+        request.topics.iter().flat_map(|topic| named(topic).map(|index| (topic.name.as_str(), index)));
+    let mut described = ctx.gather(pairs.map(|(topic, index)| describe(ctx, topic, index)))?.into_iter();
+    let topics = request.topics.iter().map(|topic| TopicResponse {
+        partitions: described.by_ref().take(topic.partition_indexes.len()).collect(),
+        name: topic.name.clone(),
     });
     ctx.respond(out, &DescribeProducersResponse { topics: topics.collect(), ..Default::default() })
 }

@@ -13,8 +13,8 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
         let error_code = ErrorCode::ClusterAuthorizationFailed.code();
         return ctx.respond(out, &ElectLeadersResponse { error_code, ..Default::default() });
     }
-    if request.timeout_ms <= 0 {
-        // Kafka's controller gives up before it begins.
+    if request.timeout_ms <= 0 && request.topic_partitions.as_ref().is_none_or(|topics| !topics.is_empty()) {
+        // Kafka's controller gives up before it begins, if there is anything that it would begin with.
         return ctx.respond(out, &timed_out(&request));
     }
     when(ctx.rooms.controller.elect_leaders(&request), |response, ctx, out| ctx.respond(out, &response))

@@ -6,6 +6,20 @@ use barnabas_protocol::batch::{Class, Fault};
 use crate::partition::PartitionError;
 use crate::storage::AppendError;
 
+/// The sentence that Kafka gives an error where nobody has said more; its name, where none of our answers has it.
+pub fn sentence(code: ErrorCode) -> &'static str {
+    match code {
+        ErrorCode::InvalidRequest => {
+            "This most likely occurs because of a request being malformed by the client library or the message was \
+             sent to an incompatible broker. See the broker logs for more details."
+        }
+        ErrorCode::CoordinatorNotAvailable => "The coordinator is not available.",
+        ErrorCode::GroupAuthorizationFailed => "Group authorization failed.",
+        ErrorCode::TransactionalIdAuthorizationFailed => "Transactional Id authorization failed.",
+        other => other.name(),
+    }
+}
+
 /// The code for what a partition refused.
 pub fn partition(error: &PartitionError) -> ErrorCode {
     match error {

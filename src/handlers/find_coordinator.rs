@@ -8,7 +8,7 @@ use barnabas_protocol::messages::find_coordinator::Coordinator;
 use barnabas_protocol::messages::{FindCoordinatorRequest, FindCoordinatorResponse};
 use tracing::warn;
 
-use super::{Answer, Ctx, Operation, Out, Resource};
+use super::{Answer, Ctx, Operation, Out, Resource, error};
 use crate::controller::Image;
 use crate::controller::internal_topics::{self, CONSUMER_OFFSETS, TRANSACTION_STATE};
 use crate::coordinator::group::java_hash::partition_of;
@@ -23,8 +23,8 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
     let keys = if ctx.version >= 4 { request.coordinator_keys } else { vec![request.key] };
     let image = ctx.rooms.image();
     let mut missing = None;
-    let mut found: Vec<Coordinator> =
-        keys.into_iter().map(|key| find(ctx, &image, request.key_type, key, &mut missing)).collect();
+    let mut found =
+        ctx.gather(keys.into_iter().map(|key| find(ctx, &image, request.key_type, key, &mut missing)))?;
     if let Some(topic) = missing.map(|name| internal_topics::new_topic(name, &ctx.rooms.config)) {
         let made = ctx.rooms.controller.ensure_topic(&topic);
         ctx.rooms.spawner.spawn(async move {
@@ -43,7 +43,7 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
     let error = ErrorCode::from_code(one.error_code).unwrap_or_default();
     let response = FindCoordinatorResponse {
         error_code: one.error_code,
-        error_message: Some(error.name().to_owned()),
+        error_message: Some(error::sentence(error).to_owned()),
         node_id: one.node_id,
         host: one.host,
         port: one.port,
@@ -64,14 +64,19 @@ fn find(
             let error_message = Some(String::new());
             Coordinator { key, node_id, host, port, error_code: 0, error_message }
         }
-        Err(error) => Coordinator {
-            key,
-            node_id: -1,
-            host: String::new(),
-            port: -1,
-            error_code: error.code(),
-            error_message: Some(String::new()),
-        },
+        Err(error) => {
+            // Of a key it only tells the code, of a type that there is not the sentence, too.
+            let known = (GROUP..=SHARE).contains(&key_type);
+            let error_message = Some(if known { "" } else { error::sentence(error) }.to_owned());
+            Coordinator {
+                key,
+                node_id: -1,
+                host: String::new(),
+                port: -1,
+                error_code: error.code(),
+                error_message,
+            }
+        }
     }
 }
 
@@ -110,7 +115,7 @@ fn locate(
 /// `group:topic id:partition`.
 fn is_share_key(key: &str) -> bool {
     let mut parts = key.rsplitn(3, ':');
-    let partition = parts.next().is_some_and(|partition| partition.parse::<i32>().is_ok_and(|n| n >= 0));
+    let partition = parts.next().is_some_and(|partition| partition.parse::<i32>().is_ok());
     let topic = parts.next().is_some_and(|id| crate::ids::Uuid::parse(id).is_some());
     partition && topic && parts.next().is_some_and(|group| !group.is_empty())
 }
@@ -122,6 +127,7 @@ mod tests {
     #[test]
     fn share_keys_name_group_topic_and_partition() {
         assert!(is_share_key("g:AAAAAAAAAAAAAAAAAAAAAQ:0"));
+        assert!(is_share_key("g:AAAAAAAAAAAAAAAAAAAAAQ:-1"), "Kafka takes any number");
         assert!(is_share_key("a:b:AAAAAAAAAAAAAAAAAAAAAQ:12"));
         for bad in [
             "",
@@ -129,7 +135,7 @@ mod tests {
             "g:AAAAAAAAAAAAAAAAAAAAAQ",
             ":AAAAAAAAAAAAAAAAAAAAAQ:0",
             "g:x:0",
-            "g:AAAAAAAAAAAAAAAAAAAAAQ:-1",
+            "g:AAAAAAAAAAAAAAAAAAAAAQ:x",
         ] {
             assert!(!is_share_key(bad), "{bad}");
         }

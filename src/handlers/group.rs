@@ -1,5 +1,7 @@
 //! What the handlers of groups share: error codes, and answers that come now or later.
 
+use std::collections::HashMap;
+use std::hash::Hash;
 use std::net::IpAddr;
 
 use barnabas_protocol::ErrorCode;
@@ -75,6 +77,21 @@ where
     })
 }
 
+/// Each thing once, in the order of its first mention, and for every mention which of them it is. A request may name
+/// a large group as often as it likes: it is looked at once. Things without a key are all different.
+pub fn distinct<T, K: Hash + Eq>(things: Vec<T>, key: impl Fn(&T) -> Option<K>) -> (Vec<T>, Vec<usize>) {
+    let (mut once, mut mentions, mut seen) = (Vec::new(), Vec::new(), HashMap::new());
+    for thing in things {
+        let next = once.len();
+        let at = key(&thing).map_or(next, |key| *seen.entry(key).or_insert(next));
+        mentions.push(at);
+        if at == next {
+            once.push(thing);
+        }
+    }
+    (once, mentions)
+}
+
 /// An address as Java prints it: `/127.0.0.1`, and IPv6 without abbreviations.
 pub fn java_address(address: IpAddr) -> String {
     match address {
@@ -89,6 +106,13 @@ pub fn java_address(address: IpAddr) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_named_again_is_looked_at_once() {
+        let named = vec!["a", "b", "a", "-", "-", "b"];
+        let (once, mentions) = distinct(named, |name| (*name != "-").then_some(*name));
+        assert_eq!((once, mentions), (vec!["a", "b", "-", "-"], vec![0, 1, 0, 2, 3, 1]));
+    }
 
     #[test]
     fn addresses_are_javas() {

@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use barnabas_protocol::codec::{DecodeError, Reader, Writer};
+use barnabas_protocol::codec::{DecodeError, Reader, Wire, Writer};
 use barnabas_protocol::header::HeaderError;
 use barnabas_protocol::messages::{Request, Response};
 use barnabas_protocol::{ApiKey, ErrorCode};
@@ -87,6 +87,23 @@ impl Ctx<'_> {
         Ok(R::decode(&mut Reader::new(body, self.version))?)
     }
 
+    /// Gathers the parts of an answer that grows faster than its request: a few bytes may name the same large thing
+    /// again and again, and Kafka answers each time. An answer may take as much memory as a request may be large.
+    ///
+    /// # Errors
+    /// It would take more: the connection is hung up on.
+    pub fn gather<T: Wire>(&self, parts: impl IntoIterator<Item = T>) -> Result<Vec<T>, CloseReason> {
+        let limit = usize::try_from(self.rooms.config.network.request_max_bytes).unwrap_or(usize::MAX);
+        let mut room = limit;
+        let mut gathered = Vec::new();
+        for part in parts {
+            let bytes = size_of::<T>().saturating_add(part.heap_bytes());
+            room = room.checked_sub(bytes).ok_or(CloseReason::AnswerTooLarge { limit })?;
+            gathered.push(part);
+        }
+        Ok(gathered)
+    }
+
     /// Writes the body of a response, at the request's version.
     pub fn respond<R: Response>(&self, out: &mut Out, response: &R) -> Answer {
         response.encode(&mut Writer::new(out.bytes(), self.version));
@@ -127,6 +144,12 @@ pub enum CloseReason {
     /// The body does not follow its schema.
     #[error("request that cannot be read: {0}")]
     Decode(#[from] DecodeError),
+    /// What is asked would take more memory to answer than `socket.request.max.bytes`.
+    #[error("its answer would take more than {limit} bytes (socket.request.max.bytes)")]
+    AnswerTooLarge {
+        /// The limit, in bytes.
+        limit: usize,
+    },
     /// No handler for this key and version.
     #[error("{api:?} version {version} is not served here")]
     Unsupported {

@@ -43,15 +43,15 @@ fn asked(resource: &AlterConfigsResource) -> Asked {
     };
     for config in &resource.configs {
         let op = match (config.config_operation, &config.value) {
-            (1, _) => Some(ConfigOp::Delete),
+            (1, _) => ConfigOp::Delete,
             (_, None) => {
                 asked.without_value.push(config.name.clone());
                 continue;
             }
-            (0, Some(value)) => Some(ConfigOp::Set(value.clone())),
-            (2, Some(value)) => Some(ConfigOp::Append(value.clone())),
-            (3, Some(value)) => Some(ConfigOp::Subtract(value.clone())),
-            _ => None,
+            (0, Some(value)) => ConfigOp::Set(value.clone()),
+            (2, Some(value)) => ConfigOp::Append(value.clone()),
+            (3, Some(value)) => ConfigOp::Subtract(value.clone()),
+            (other, Some(_)) => ConfigOp::Unknown(other),
         };
         asked.ops.push((config.name.clone(), op));
     }

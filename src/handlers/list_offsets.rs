@@ -4,12 +4,12 @@
 //! tiered storage (KIP-405, KIP-1005, KIP-1023). A special timestamp that the version does not have is
 //! UNSUPPORTED_VERSION for its partition.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use barnabas_protocol::ErrorCode;
 use barnabas_protocol::messages::list_offsets::{
-    ListOffsetsPartition, ListOffsetsPartitionResponse, ListOffsetsTopicResponse,
+    ListOffsetsPartition, ListOffsetsPartitionResponse, ListOffsetsTopic, ListOffsetsTopicResponse,
 };
 use barnabas_protocol::messages::{ListOffsetsRequest, ListOffsetsResponse};
 
@@ -40,31 +40,44 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
     };
     let mut searches = false;
     let mut topics = Vec::with_capacity(request.topics.len());
-    for topic in request.topics {
-        let mut seen = BTreeSet::new();
-        let twice: BTreeSet<i32> = topic
-            .partitions
-            .iter()
-            .map(|wanted| wanted.partition_index)
-            .filter(|index| !seen.insert(*index))
-            .collect();
-        let mut steps = Vec::with_capacity(topic.partitions.len());
-        for wanted in topic.partitions {
-            let step = if twice.contains(&wanted.partition_index) {
-                Step::Known(Err(ErrorCode::InvalidRequest))
-            } else {
-                first_step(ctx, &topic.name, &wanted, isolation)
+    for (name, partitions) in merged(request.topics) {
+        let mut steps = Vec::with_capacity(partitions.len());
+        for (index, wanted) in partitions {
+            let step = match wanted {
+                Some(wanted) => first_step(ctx, &name, &wanted, isolation),
+                None => Step::Known(Err(ErrorCode::InvalidRequest)),
             };
             searches |= matches!(step, Step::Search { .. });
-            steps.push((wanted.partition_index, step));
+            steps.push((index, step));
         }
-        topics.push((topic.name, steps));
+        topics.push((name, steps));
     }
     if !searches {
         return ctx.respond(out, &finish(topics));
     }
     // Searching by time reads batches, perhaps from the disk.
     blocking(ctx, move || finish(topics), |response, ctx, out| ctx.respond(out, &response))
+}
+
+/// A topic's partitions by index; `None` where one was named twice: it has one answer all the same, an error.
+type Wanted = BTreeMap<i32, Option<ListOffsetsPartition>>;
+
+/// Each topic once, in the order of the first mention.
+fn merged(topics: Vec<ListOffsetsTopic>) -> Vec<(String, Wanted)> {
+    let mut places: HashMap<String, usize> = HashMap::new();
+    let mut merged: Vec<(String, Wanted)> = Vec::with_capacity(topics.len());
+    for topic in topics {
+        let at = *places.entry(topic.name.clone()).or_insert(merged.len());
+        if at == merged.len() {
+            merged.push((topic.name, Wanted::new()));
+        }
+        let Some((_, partitions)) = merged.get_mut(at) else { continue };
+        for wanted in topic.partitions {
+            let index = wanted.partition_index;
+            partitions.entry(index).and_modify(|known| *known = None).or_insert(Some(wanted));
+        }
+    }
+    merged
 }
 
 fn first_step(ctx: &Ctx<'_>, topic: &str, wanted: &ListOffsetsPartition, isolation: Isolation) -> Step {
@@ -140,4 +153,26 @@ fn search(partition: &Partition, timestamp: i64, upper: i64) -> Result<Option<Ti
     };
     // What is not committed, or of an open transaction, is not shown.
     found.map(|found| found.filter(|found| found.offset < upper)).map_err(|cause| error::partition(&cause))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_topic_named_twice_is_one_and_a_partition_named_twice_is_an_error() {
+        let topic = |name: &str, indexes: &[i32]| ListOffsetsTopic {
+            name: name.to_owned(),
+            partitions: indexes
+                .iter()
+                .map(|index| ListOffsetsPartition { partition_index: *index, ..Default::default() })
+                .collect(),
+        };
+        let merged = merged(vec![topic("b", &[1, 0]), topic("a", &[2, 2]), topic("b", &[3, 1])]);
+        let shown: Vec<(&str, Vec<(i32, bool)>)> = merged
+            .iter()
+            .map(|(name, wanted)| (name.as_str(), wanted.iter().map(|(i, w)| (*i, w.is_some())).collect()))
+            .collect();
+        assert_eq!(shown, [("b", vec![(0, true), (1, false), (3, true)]), ("a", vec![(2, false)])]);
+    }
 }

@@ -71,17 +71,19 @@ fn answers(partitions: impl Iterator<Item = i32>, error: ErrorCode) -> Vec<Offse
     partitions.map(answer).collect()
 }
 
-/// The coordinator's verdicts behind what was refused before it was asked.
+/// The coordinator's verdicts behind what was refused before it was asked. A topic that was named twice is answered
+/// twice, unless something was refused: then all that concerns a topic stands together.
 fn merge(
     mut refused: Vec<OffsetDeleteResponseTopic>,
     topics: Vec<(TopicName, Vec<i32>)>,
     read: &[usize],
 ) -> Vec<OffsetDeleteResponseTopic> {
+    let together = !refused.is_empty();
     for (position, (name, partitions)) in topics.into_iter().enumerate() {
         let error =
             if read.contains(&position) { code(GroupError::SubscribedToTopic) } else { ErrorCode::None };
         let partitions = answers(partitions.into_iter(), error);
-        match refused.iter_mut().find(|topic| *topic.name == *name) {
+        match refused.iter_mut().find(|topic| together && *topic.name == *name) {
             Some(topic) => topic.partitions.extend(partitions),
             None => refused.push(OffsetDeleteResponseTopic { name: name.to_string(), partitions }),
         }

@@ -11,7 +11,7 @@ use barnabas_protocol::messages::offset_fetch::{
 use barnabas_protocol::messages::{OffsetFetchRequest, OffsetFetchResponse};
 use barnabas_protocol::{ErrorCode, Uuid};
 
-use super::group::{Said, code, may, then_all};
+use super::group::{Said, code, distinct, may, then_all};
 use super::{Answer, Ctx, Operation, Out, Resource};
 use crate::controller::Image;
 use crate::coordinator::group::event::Fetch;
@@ -24,6 +24,12 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
     let request: OffsetFetchRequest = ctx.decode(body)?;
     let require_stable = request.require_stable;
     let groups = if ctx.version >= 8 { request.groups } else { vec![single(request)] };
+    // Everything that a group has committed is looked for once.
+    let everything = |group: &OffsetFetchRequestGroup| {
+        let key = (group.group_id.clone(), group.member_id.clone(), group.member_epoch);
+        group.topics.is_none().then_some(key)
+    };
+    let (groups, mentions) = distinct(groups, everything);
     let image = ctx.rooms.image();
     let plans: Vec<Plan> = groups.into_iter().map(|group| Plan::new(ctx, &image, group)).collect();
     let asked = plans.iter().map(|plan| match plan.denied {
@@ -41,6 +47,7 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
         let image = ctx.rooms.image();
         let groups: Vec<_> =
             plans.into_iter().zip(said).map(|(plan, said)| plan.answer(ctx, &image, said)).collect();
+        let groups = ctx.gather(mentions.into_iter().filter_map(|at| groups.get(at).cloned()))?;
         if ctx.version >= 8 {
             return ctx.respond(out, &OffsetFetchResponse { groups, ..OffsetFetchResponse::default() });
         }

@@ -11,7 +11,9 @@ use std::sync::Arc;
 use barnabas_protocol::batch::{
     Caps, Codec, Fault, Origin, RawBatch, Rules, Scratch, TimestampRule, peek_transactional,
 };
-use barnabas_protocol::produce::{PartitionAnswer, PartitionData, ProduceRequest, ProduceResponseWriter};
+use barnabas_protocol::produce::{
+    PartitionAnswer, PartitionData, ProduceRequest, ProduceResponseWriter, without_repeats,
+};
 use barnabas_protocol::{ErrorCode, TopicRef};
 
 use self::await_flush::{AwaitFlush, Unflushed};
@@ -30,6 +32,8 @@ const ZSTD_VERSION: i16 = 7;
 thread_local! {
     /// Buffers of the decompressors and a batch compressed anew, one set per worker.
     static SCRATCH: RefCell<(Scratch, Vec<u8>)> = RefCell::default();
+    /// Numbers of what a request names, to see what it names twice.
+    static FINGERPRINTS: RefCell<Vec<u64>> = RefCell::default();
 }
 
 /// A batch compressed anew may leave a buffer of this size behind, in bytes.
@@ -64,6 +68,16 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
             transactional = peek_transactional(records).map(|this| before || this);
         }
     })?;
+    let request = if request.names_many {
+        drop(request);
+        let once = FINGERPRINTS.with_borrow_mut(|scratch| without_repeats(ctx.version, body, scratch))?;
+        if let Some(mut once) = once {
+            return start(ctx, &mut once, out);
+        }
+        ProduceRequest::read(ctx.version, body)?
+    } else {
+        request
+    };
     let (acks, transaction) = (request.acks, matches!(transactional, Ok(true)));
     let mut refused_whole = refused_as_a_whole(ctx, &request, transactional);
     let mut verdicts = Verdicts::default();

@@ -16,4 +16,5 @@ mod consumer_groups;
 mod internal_topics;
 mod order;
 mod records;
+mod repeats;
 mod transactions;

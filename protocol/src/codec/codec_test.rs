@@ -51,11 +51,11 @@ fn what_is_decoded_is_charged_to_the_budget() {
         Vec::<String>::read(&mut r).map(|strings| (strings.len(), r.budget()))
     };
     assert_eq!(read(24_000), Ok((1000, 0)));
-    assert_eq!(read(23_999), Err(DecodeError::OverBudget { missing: 1 }));
+    assert_eq!(read(23_999), Err(DecodeError::OverBudget { limit: 23_999 }));
     // Strings and bytes count with their length.
     assert_eq!(
         String::read(&mut Reader::with_budget(&[0, 3, b'a', b'b', b'c'], 0, 2)),
-        Err(DecodeError::OverBudget { missing: 1 })
+        Err(DecodeError::OverBudget { limit: 2 })
     );
 }
 

@@ -36,10 +36,10 @@ pub enum DecodeError {
         left: usize,
     },
     /// Decoded, the message would take more memory than it is granted.
-    #[error("decoded, the message is larger than its budget ({missing} bytes more are needed)")]
+    #[error("decoded, it would take more than the {limit} bytes that a request may")]
     OverBudget {
-        /// Bytes that the budget lacks.
-        missing: usize,
+        /// The whole budget, in bytes.
+        limit: usize,
     },
     /// A compact string of more than 32767 bytes.
     #[error("a string of {0} bytes is too long")]

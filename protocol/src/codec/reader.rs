@@ -16,6 +16,7 @@ pub struct Reader<'a> {
     version: i16,
     flexible: bool,
     budget: usize,
+    limit: usize,
 }
 
 impl<'a> Reader<'a> {
@@ -26,7 +27,7 @@ impl<'a> Reader<'a> {
 
     /// Reads a message of this version; what it decodes to may take `budget` bytes.
     pub fn with_budget(bytes: &'a [u8], version: i16, budget: usize) -> Reader<'a> {
-        Reader { rest: bytes, version, flexible: false, budget }
+        Reader { rest: bytes, version, flexible: false, budget, limit: budget }
     }
 
     /// The version of the message.
@@ -61,7 +62,7 @@ impl<'a> Reader<'a> {
                 self.budget = left;
                 Ok(())
             }
-            None => Err(DecodeError::OverBudget { missing: bytes.saturating_sub(self.budget) }),
+            None => Err(DecodeError::OverBudget { limit: self.limit }),
         }
     }
 

@@ -14,6 +14,11 @@ pub trait Wire: Sized + Default {
     /// Writes the value at the writer's version.
     fn write(&self, w: &mut Writer<'_>);
 
+    /// Bytes of memory that the value holds outside of itself.
+    fn heap_bytes(&self) -> usize {
+        0
+    }
+
     /// Reads the value of a tagged field.
     fn read_tagged(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
         Self::read(r)
@@ -59,6 +64,10 @@ impl<T: Nullable> Wire for Option<T> {
 
     fn write(&self, w: &mut Writer<'_>) {
         T::write_or_null(self.as_ref(), w);
+    }
+
+    fn heap_bytes(&self) -> usize {
+        self.as_ref().map_or(0, Wire::heap_bytes)
     }
 
     fn read_tagged(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
@@ -150,6 +159,10 @@ impl Wire for String {
     fn write(&self, w: &mut Writer<'_>) {
         w.string(Some(self));
     }
+
+    fn heap_bytes(&self) -> usize {
+        self.len()
+    }
 }
 
 impl Nullable for String {
@@ -177,6 +190,10 @@ impl Wire for Bytes {
     fn write(&self, w: &mut Writer<'_>) {
         w.length(Some(self.len()));
         w.put(self);
+    }
+
+    fn heap_bytes(&self) -> usize {
+        self.len()
     }
 }
 
@@ -210,6 +227,12 @@ impl<T: Wire> Wire for Vec<T> {
         for item in self {
             item.write(w);
         }
+    }
+
+    fn heap_bytes(&self) -> usize {
+        self.iter()
+            .map(|item| size_of::<T>().saturating_add(item.heap_bytes()))
+            .fold(0, usize::saturating_add)
     }
 }
 

@@ -136,6 +136,12 @@ macro_rules! wire_struct {
                 Ok(this)
             }
 
+            fn heap_bytes(&self) -> usize {
+                let mut bytes = 0_usize;
+                $( bytes = bytes.saturating_add($crate::codec::Wire::heap_bytes(&self.$field)); )*
+                bytes
+            }
+
             fn write(&self, w: &mut $crate::codec::Writer<'_>) {
                 $( $crate::messages::dsl::write_plain!(
                     self.$field, w [$($versions)?] [$($nulls)?] [$($tag)?]

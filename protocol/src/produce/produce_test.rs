@@ -198,3 +198,40 @@ fn every_version_of_the_answer_is_read_back() {
         );
     }
 }
+
+#[test]
+fn what_is_named_twice_is_merged_and_the_last_records_count() {
+    let mut scratch = Vec::new();
+    for version in [3, 9, 13] {
+        let once = request(version);
+        let body = encoded(&once, version);
+        assert_eq!(without_repeats(version, &body, &mut scratch), Ok(None), "nothing is named twice");
+
+        let mut twice = once.clone();
+        let mut again = once.topic_data[0].clone();
+        again.partition_data = vec![
+            plain::PartitionProduceData { index: 7, records: Some(Bytes::from_static(b"last")) },
+            plain::PartitionProduceData { index: 9, records: None },
+        ];
+        twice.topic_data.push(again);
+        let mut body = without_repeats(version, &encoded(&twice, version), &mut scratch).unwrap().unwrap();
+        let mut expected = once;
+        let first = &mut expected.topic_data[0].partition_data;
+        first[1].records = Some(Bytes::from_static(b"last"));
+        first.push(plain::PartitionProduceData { index: 9, records: None });
+        assert_eq!(shown(version, &mut body).unwrap(), expected);
+    }
+}
+
+#[test]
+fn a_request_says_whether_it_names_more_than_one_partition() {
+    let many = |message: &plain::ProduceRequest| {
+        ProduceRequest::read(9, &mut encoded(message, 9)).unwrap().names_many
+    };
+    let mut message = request(9);
+    assert!(many(&message), "three topics");
+    message.topic_data.truncate(1);
+    assert!(many(&message), "three partitions");
+    message.topic_data[0].partition_data.truncate(1);
+    assert!(!many(&message));
+}

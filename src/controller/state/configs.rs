@@ -23,6 +23,15 @@ pub enum ConfigOp {
     Append(String),
     /// Elements are taken out of a list.
     Subtract(String),
+    /// Kafka has no such operation, and trips over it when its turn comes.
+    Unknown(i8),
+}
+
+impl ConfigOp {
+    /// The operation's number if there is none of that number.
+    pub fn unknown(&self) -> Option<i8> {
+        if let ConfigOp::Unknown(code) = self { Some(*code) } else { None }
+    }
 }
 
 /// A change of one resource's configuration.
@@ -63,6 +72,7 @@ fn alter_one(image: &Image, rules: &dyn ConfigRules, change: &ConfigChange) -> R
         match op {
             ConfigOp::Set(value) => drop(after.insert(name.clone(), value.clone())),
             ConfigOp::Delete => drop(after.remove(name)),
+            ConfigOp::Unknown(_) => return Err(Refusal::bare(ErrorCode::UnknownServerError)),
             ConfigOp::Append(value) | ConfigOp::Subtract(value) => {
                 let adds = matches!(op, ConfigOp::Append(_));
                 let list = edited_list(rules, resource.kind, name, after.get(name), value, adds)?;
@@ -70,8 +80,8 @@ fn alter_one(image: &Image, rules: &dyn ConfigRules, change: &ConfigChange) -> R
             }
         }
     }
-    check_min_isr(image, resource, before, &after)?;
     rules.check(resource, before, &after)?;
+    check_min_isr(image, resource, before, &after)?;
     // Kafka looks at the values first.
     check_exists(image, resource)?;
     let gone =

@@ -1,6 +1,5 @@
 //! Partitions: where replicas are, and how that changes.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use barnabas_protocol::error::ErrorCode;
@@ -14,7 +13,7 @@ use barnabas_protocol::messages::records::metadata::{
 use super::super::image::{BrokerImage, Changes, Image, NO_LEADER, PartitionImage, TopicImage};
 use super::super::placement::{self, Candidate, PlacementError};
 use super::super::record::Record;
-use super::topics::MOST_PARTITIONS;
+use super::topics::{MOST_PARTITIONS, duplicates};
 use super::{Decision, Refusal, ReplayError};
 use crate::ids::Uuid;
 
@@ -141,9 +140,7 @@ pub fn create(
     request: &CreatePartitionsRequest,
     start: usize,
 ) -> Decision<CreatePartitionsResponse> {
-    let mut seen = BTreeSet::new();
-    let twice: BTreeSet<&str> =
-        request.topics.iter().map(|topic| topic.name.as_str()).filter(|name| !seen.insert(*name)).collect();
+    let twice = duplicates(request.topics.iter().map(|topic| topic.name.as_str()));
     let mut response = CreatePartitionsResponse::default();
     let mut answer = |name: &str, refusal: Option<Refusal>| {
         let (code, message) =

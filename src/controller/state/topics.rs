@@ -75,7 +75,7 @@ struct Made {
 }
 
 /// Names that occur more than once.
-fn duplicates<'a>(names: impl Iterator<Item = &'a str>) -> BTreeSet<&'a str> {
+pub fn duplicates<'a>(names: impl Iterator<Item = &'a str>) -> BTreeSet<&'a str> {
     let mut seen = BTreeSet::new();
     names.filter(|name| !seen.insert(*name)).collect()
 }
