@@ -96,7 +96,8 @@ fn fingerprints(version: i16, body: &[u8], found: &mut Vec<u64>) -> Result<(), D
     let mix = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
     let mut r = reader(body, version, FLEXIBLE);
     nullable_text(&mut r)?;
-    let (_, _) = (i16(&mut r)?, i32(&mut r)?);
+    i16(&mut r)?;
+    i32(&mut r)?;
     for _ in 0..count(&mut r, 1)? {
         let topic = match read_topic(&mut r)? {
             TopicRef::Name(name) => name.as_bytes().iter().fold(0xcbf2_9ce4_8422_2325, mix),

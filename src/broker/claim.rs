@@ -1,5 +1,6 @@
 //! Taking possession of the log directories: one process, one node, one cluster.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -26,6 +27,9 @@ pub enum ClaimError {
         .0.display()
     )]
     Unformatted(PathBuf),
+    /// It stands in `log.dirs` more than once.
+    #[error("{} is named twice in log.dirs", .0.display())]
+    Twice(PathBuf),
     /// It belongs to another node.
     #[error("{} belongs to node {found}, this is node {expected} (node.id)", dir.display())]
     OtherNode {
@@ -100,7 +104,10 @@ pub fn claim(
 ) -> Result<Claim, ClaimError> {
     let mut found = Vec::with_capacity(dirs.len());
     let mut failed = Vec::new();
-    for path in dirs {
+    for (at, path) in dirs.iter().enumerate() {
+        if dirs.iter().take(at).any(|other| other.components().eq(path.components())) {
+            return Err(ClaimError::Twice(path.clone()));
+        }
         match enter(disk.as_ref(), path) {
             Ok(entered) => found.push(entered),
             Err(ClaimError::Storage(error)) if path != metadata_dir => failed.push((path.clone(), error)),
@@ -140,6 +147,10 @@ pub fn claim(
 /// Locks a directory and reads whose it is.
 fn enter(disk: &dyn Disk, path: &Path) -> Result<Found, ClaimError> {
     let io = |source| StorageError::Io { doing: "create", path: path.to_owned(), source };
+    if disk.meta(path).map_err(io)?.is_some_and(|meta| !meta.is_dir) {
+        let source = io::Error::new(io::ErrorKind::NotADirectory, "log.dirs names a file, not a directory");
+        return Err(StorageError::Io { doing: "use", path: path.to_owned(), source }.into());
+    }
     disk.create_dir(path).map_err(io)?;
     let lock = log_dir::lock(disk, path)?.ok_or_else(|| ClaimError::InUse(path.to_owned()))?;
     Ok((path.to_owned(), lock, log_dir::read_meta(disk, path)?))
@@ -193,4 +204,25 @@ fn holds_data(disk: &dyn Disk, dir: &Path) -> Result<bool, StorageError> {
     // A format that was interrupted left the metadata directory; it is written anew.
     let harmless = [".lock", "lost+found", "bootstrap.checkpoint", "__cluster_metadata-0"];
     Ok(entries.iter().any(|entry| !harmless.contains(&entry.name.as_str())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Clock;
+    use crate::disk::{MemoryDisk, OpenMode};
+
+    fn refused(disk: &Arc<dyn Disk>, dirs: &[&str]) -> String {
+        let dirs: Vec<PathBuf> = dirs.iter().map(PathBuf::from).collect();
+        let claimed = claim(disk, &Rng::from_seed(1), &dirs, &dirs[0], 1, Fresh::Format);
+        claimed.err().unwrap().to_string()
+    }
+
+    #[test]
+    fn a_directory_is_named_once_and_is_none_if_it_is_a_file() {
+        let disk = MemoryDisk::new(Clock::simulated(0)).shared();
+        assert_eq!(refused(&disk, &["/a", "/b", "/a/"]), "/a/ is named twice in log.dirs");
+        disk.open(Path::new("/f"), OpenMode::Create).unwrap();
+        assert_eq!(refused(&disk, &["/f"]), "cannot use /f: log.dirs names a file, not a directory");
+    }
 }

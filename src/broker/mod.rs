@@ -257,6 +257,8 @@ fn open_controller(
         node: config.node_id,
         cluster_id: claim.cluster_id.clone(),
         clean: metadata.is_none_or(|dir| dir.clean),
+        log_dirs: claim.dirs.iter().map(|dir| dir.path.clone()).collect(),
+        fresh: claim.fresh,
         segment_bytes: u32::try_from(config.metadata.segment_bytes).unwrap_or_default(),
         hash_seed: doors.rng.next_u64(),
     };

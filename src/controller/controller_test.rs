@@ -36,16 +36,21 @@ impl World {
         world
     }
 
-    fn open(&self, clean: bool) -> Result<Controller, ControllerError> {
-        let opening = Opening {
+    fn opening(&self, clean: bool) -> Opening {
+        Opening {
             disk: self.disk.shared(),
             dir: PathBuf::from("/data"),
             node: 1,
             cluster_id: "cluster".to_owned(),
             clean,
+            log_dirs: vec![PathBuf::from("/data")],
+            fresh: false,
             segment_bytes: 1 << 20,
             hash_seed: 1,
-        };
+        }
+    }
+
+    fn open(&self, clean: bool) -> Result<Controller, ControllerError> {
         let node = Node { stopped_cleanly: clean, incarnation: self.rng.uuid(), ..node() };
         let settings = Settings {
             node_id: 1,
@@ -54,7 +59,7 @@ impl World {
             snapshot_bytes: self.snapshot_bytes,
         };
         let doors = Doors { clock: self.clock.clone(), rng: self.rng.clone(), spawner: Spawner::simulated() };
-        Controller::open(&opening, &node, settings, Arc::new(FewRules), doors)
+        Controller::open(&self.opening(clean), &node, settings, Arc::new(FewRules), doors)
     }
 }
 
@@ -200,22 +205,45 @@ async fn many_ask_at_once() {
     let mut controller = world.open(true).unwrap();
     controller.close().unwrap();
     // The same on threads: flushes run beside the decisions and are shared by them.
-    let opening = Opening {
-        disk: world.disk.shared(),
-        dir: PathBuf::from("/data"),
-        node: 1,
-        cluster_id: "cluster".to_owned(),
-        clean: true,
-        segment_bytes: 1 << 20,
-        hash_seed: 1,
-    };
     let settings =
         Settings { node_id: 1, num_partitions: 1, default_replication_factor: 1, snapshot_bytes: u64::MAX };
     let doors = Doors { clock: world.clock.clone(), rng: world.rng.clone(), spawner: Spawner::threads() };
-    controller = Controller::open(&opening, &node(), settings, Arc::new(FewRules), doors).unwrap();
+    controller =
+        Controller::open(&world.opening(true), &node(), settings, Arc::new(FewRules), doors).unwrap();
     let answers: Vec<_> = (0..100).map(|n| controller.create_topics(&topic(&format!("t{n}")))).collect();
     for answer in answers {
         assert_eq!(answer.await.unwrap().topics[0].error_code, 0);
     }
     assert_eq!(controller.image().topic_count(), 100);
+}
+
+#[tokio::test]
+async fn partitions_that_the_log_never_heard_of_stop_the_start() {
+    use crate::storage::log_dir::write_topic_id;
+
+    let world = World::new(1);
+    let controller = world.open(true).unwrap();
+    now(controller.create_topics(&topic("t"))).unwrap();
+    let id = controller.image().topic("t").unwrap().id;
+    now(controller.delete_topics(&[Doomed::Name("t".to_owned())])).unwrap();
+    controller.close().unwrap();
+    let disk = world.disk.shared();
+    for (name, id) in [("t-0", id), ("new-0", crate::ids::Uuid([7; 16]))] {
+        let dir = Path::new("/data").join(name);
+        disk.create_dir(&dir).unwrap();
+        write_topic_id(&*disk, &dir, id).unwrap();
+    }
+    let refused = world.open(true).err().unwrap().to_string();
+    assert!(
+        refused.contains("it knows nothing of 1 partitions") && refused.contains("/data/new-0"),
+        "{refused}"
+    );
+    disk.remove_dir_all(Path::new("/data/new-0")).unwrap();
+    world.open(true).unwrap().close().unwrap();
+    disk.remove_dir_all(Path::new("/data/__cluster_metadata-0")).unwrap();
+    let refused = world.open(true).err().unwrap().to_string();
+    assert!(refused.contains("/data/t-0"), "{refused}");
+    disk.remove_dir_all(Path::new("/data/t-0")).unwrap();
+    let refused = world.open(true).err().unwrap().to_string();
+    assert!(refused.contains("it is gone, though the directory is in use"), "{refused}");
 }

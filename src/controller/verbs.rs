@@ -38,18 +38,7 @@ impl Controller {
 
     /// Makes a topic unless it is there. Succeeds in both cases.
     pub fn ensure_topic(&self, topic: &NewTopic) -> Receiver<Result<(), Refusal>> {
-        let config = |(name, value): (&String, &String)| CreatableTopicConfig {
-            name: name.clone(),
-            value: Some(value.clone()),
-        };
-        let creatable = CreatableTopic {
-            name: topic.name.clone(),
-            num_partitions: topic.partitions,
-            replication_factor: topic.replication_factor,
-            configs: topic.configs.iter().map(config).collect(),
-            ..Default::default()
-        };
-        let request = CreateTopicsRequest { topics: vec![creatable], ..Default::default() };
+        let request = CreateTopicsRequest { topics: vec![creatable(topic)], ..Default::default() };
         let drawn = self.draw(1);
         self.submit(|image, view| {
             let Decision { records, reply } = topics::create(image, view, &request, &drawn);
@@ -63,6 +52,14 @@ impl Controller {
             };
             Decision { records, reply }
         })
+    }
+
+    /// Makes those of the topics that are not there, all in one; nobody waits for it.
+    pub fn make_topics(&self, topics: &[NewTopic]) {
+        if !topics.is_empty() {
+            let topics = topics.iter().map(creatable).collect();
+            drop(self.create_topics(&CreateTopicsRequest { topics, ..Default::default() }));
+        }
     }
 
     /// Deletes topics by name or id; none may be named twice in the same way.
@@ -100,5 +97,19 @@ impl Controller {
         let rng = &self.shared.doors.rng;
         let start = usize::try_from(rng.below(1 << 31)).unwrap_or_default();
         Drawn { topic_ids: (0..topics).map(|_| rng.uuid()).collect(), start }
+    }
+}
+
+fn creatable(topic: &NewTopic) -> CreatableTopic {
+    let config = |(name, value): (&String, &String)| CreatableTopicConfig {
+        name: name.clone(),
+        value: Some(value.clone()),
+    };
+    CreatableTopic {
+        name: topic.name.clone(),
+        num_partitions: topic.partitions,
+        replication_factor: topic.replication_factor,
+        configs: topic.configs.iter().map(config).collect(),
+        ..Default::default()
     }
 }

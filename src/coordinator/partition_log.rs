@@ -60,7 +60,11 @@ fn append_built(
         }
         None => partition.append(batch, Origin::Coordinator, now),
     };
-    appended.map_err(|error| fault(&error))
+    appended.map_err(|error| match partition.log().is_abandoned() {
+        // The topic was deleted.
+        true => LogFault::NotLeader,
+        false => fault(&error),
+    })
 }
 
 /// Appends the end of a transaction.

@@ -278,7 +278,13 @@ impl<M: Stored> Router<M> {
                     Ok(result)
                 }
                 Err(fault) => {
-                    error!(topic = self.topic, partition = slot.partition, %fault, "shard dropped");
+                    match fault {
+                        // The topic was deleted, or another broker leads: this one will be told.
+                        LogFault::NotLeader => {
+                            info!(topic = self.topic, partition = slot.partition, %fault, "shard dropped");
+                        }
+                        _ => error!(topic = self.topic, partition = slot.partition, %fault, "shard dropped"),
+                    }
                     *state = State::Loading;
                     drop(state);
                     drop(shard);

@@ -132,7 +132,7 @@ fn by_name(
     asked: &[MetadataRequestTopic],
     may_create: bool,
 ) -> Vec<MetadataResponseTopic> {
-    let (mut known, mut unknown) = (Vec::new(), Vec::new());
+    let (mut known, mut unknown, mut wanted) = (Vec::new(), Vec::new(), Vec::new());
     for name in hash_order::as_set(asked.iter().filter_map(|topic| topic.name.as_deref())) {
         let missing = |code: ErrorCode| MetadataResponseTopic {
             error_code: code.code(),
@@ -148,13 +148,13 @@ fn by_name(
             unknown.push(missing(ErrorCode::InvalidTopicException));
         } else {
             if may_create && ctx.rooms.config.topics.auto_create && may_make(ctx, name) {
-                let topic = internal_topics::new_topic(name, &ctx.rooms.config);
-                // Nobody waits for it: Kafka answers this request without the topic, too.
-                drop(ctx.rooms.controller.ensure_topic(&topic));
+                wanted.push(internal_topics::new_topic(name, &ctx.rooms.config));
             }
             unknown.push(missing(ErrorCode::UnknownTopicOrPartition));
         }
     }
+    // Kafka answers this request without them, too.
+    ctx.rooms.controller.make_topics(&wanted);
     known.append(&mut unknown);
     known
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use tokio::sync::mpsc;
 use tracing::error;
@@ -16,13 +16,15 @@ pub struct LogDir {
     path: PathBuf,
     id: Uuid,
     offline: AtomicBool,
+    /// Logs in it: new ones go where there are fewest.
+    logs: AtomicUsize,
     failures: mpsc::UnboundedSender<PathBuf>,
 }
 
 impl LogDir {
     /// A directory that works; its failure will be told to `failures`.
     pub fn new(path: PathBuf, id: Uuid, failures: mpsc::UnboundedSender<PathBuf>) -> Arc<LogDir> {
-        Arc::new(LogDir { path, id, offline: AtomicBool::new(false), failures })
+        Arc::new(LogDir { path, id, offline: AtomicBool::new(false), logs: AtomicUsize::new(0), failures })
     }
 
     /// Where it is.
@@ -33,6 +35,21 @@ impl LogDir {
     /// `directory.id` of its meta.properties.
     pub fn id(&self) -> Uuid {
         self.id
+    }
+
+    /// How many logs are in it.
+    pub(super) fn logs(&self) -> usize {
+        self.logs.load(Ordering::Relaxed)
+    }
+
+    /// A log was opened here.
+    pub(super) fn log_came(&self) {
+        self.logs.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A log left.
+    pub(super) fn log_went(&self) {
+        self.logs.fetch_sub(1, Ordering::Relaxed);
     }
 
     /// False once it has failed.

@@ -173,14 +173,14 @@ impl Partitions {
 
     /// Closes every log in order and marks the directories as clean. Blocks.
     pub fn close(&self, broker_epoch: i64) {
-        for partition in self.partitions() {
+        self.on_all_disks(self.partitions().into(), |partition| {
             if let Some(appender) = partition.close()
                 && partition.dir().is_online()
                 && let Err(error) = appender.close_clean()
             {
                 partition.dir().fail(&error);
             }
-        }
+        });
         self.each_dir(Partitions::write_checkpoints);
         self.each_dir(Partitions::write_high_watermarks);
         self.each_dir(|this, dir| {

@@ -1,5 +1,6 @@
 //! The logs of this broker follow the metadata: opened, created, led and deleted as the image says.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
@@ -8,7 +9,7 @@ use arc_swap::ArcSwap;
 use barnabas_protocol::Uuid;
 use parking_lot::Mutex;
 use tokio::sync::Notify;
-use tracing::{info, warn};
+use tracing::warn;
 
 use super::cleaner::Cleaner;
 use super::log_dir::LogDir;
@@ -21,7 +22,7 @@ use crate::disk::{Disk, Space};
 use crate::ids::{TopicName, TopicPartition};
 use crate::rng::Rng;
 use crate::spawn::Spawner;
-use crate::storage::log_dir::{DirKind, DirName, write_topic_id};
+use crate::storage::log_dir::{DirKind, DirName, note_topic_id};
 use crate::storage::{Log, LogConfig, Opening, Removal, StorageError};
 
 /// The doors that this room uses.
@@ -145,11 +146,16 @@ impl Partitions {
 
     /// Makes the logs follow a change of the metadata. Done before the change is answered to whoever asked for it.
     pub fn apply(&self, image: &Image, delta: &Delta) {
+        let mut renamed_in = BTreeMap::new();
         for id in delta.removed.keys() {
-            if let Some(topic) = self.table.remove(*id) {
-                topic.partitions().iter().for_each(|partition| self.condemn(partition));
+            for partition in self.table.remove(*id).iter().flat_map(|topic| topic.partitions()) {
+                if self.condemn(&partition) {
+                    renamed_in.insert(partition.dir().id(), partition.dir().clone());
+                }
             }
         }
+        // A crash before it leaves directories that the metadata does not know any more.
+        renamed_in.values().for_each(|dir| self.sync_names(dir));
         if delta.configs.iter().any(|resource| resource.kind == ResourceKind::Broker) {
             self.defaults_changed(image);
         }
@@ -246,15 +252,7 @@ impl Partitions {
         if let Some(assigned) = assigned.filter(|id| !is_reserved(*id)) {
             return online.find(|dir| dir.id() == assigned).cloned();
         }
-        let only = online.next()?;
-        if online.next().is_none() {
-            return Some(only.clone());
-        }
-        let partitions = self.table.partitions();
-        let load = |dir: &&Arc<LogDir>| {
-            partitions.iter().filter(|partition| partition.dir().id() == dir.id()).count()
-        };
-        self.dirs.iter().filter(|dir| dir.is_online()).min_by_key(load).cloned()
+        online.min_by_key(|dir| dir.logs()).cloned()
     }
 
     /// Opens a partition's log, or makes it where nothing is remembered of it (`opening` is `None`).
@@ -270,9 +268,14 @@ impl Partitions {
         let (opened, high_watermark) = opened.inspect_err(|error| dir.fail(error))?;
         if opened.report.cut_bytes > 0 {
             let reason = opened.report.cut_reason.as_deref().unwrap_or("unknown");
-            let (bytes, at) = (opened.report.cut_bytes, opened.log.end_offset());
-            info!(partition = %id, "cut {bytes} bytes off the log at offset {at}: {reason}");
+            let (bytes, end) = (opened.report.cut_bytes, opened.log.end_offset());
+            let later = match opened.report.cut_segments {
+                0 => String::new(),
+                segments => format!(", {segments} later segments were deleted"),
+            };
+            warn!(partition = %id, "cut {bytes} bytes off the log, which now ends at offset {end}{later}: {reason}");
         }
+        dir.log_came();
         let spawner = self.doors.spawner;
         let partition = Arc::new(Partition::new(id, opened.appender, high_watermark, dir.clone(), spawner));
         topic.insert(partition.clone());
@@ -292,7 +295,7 @@ impl Partitions {
         let (opening, high_watermark) = remembered.unwrap_or((self.new_log(), 0));
         let opened = Log::open(disk.clone(), &path, config, opening, self.doors.clock.now())?;
         if remembered.is_none() {
-            write_topic_id(disk.as_ref(), &path, topic.id)?;
+            note_topic_id(disk.as_ref(), &path, topic.id)?;
         }
         Ok((opened, high_watermark))
     }
@@ -308,31 +311,39 @@ impl Partitions {
         }
     }
 
-    /// A deleted topic's partition: its directory gets another name now and is removed later.
-    fn condemn(&self, partition: &Partition) {
+    /// A deleted topic's partition: its directory gets another name now and is removed later. True if it has the name:
+    /// names are to be synced.
+    fn condemn(&self, partition: &Partition) -> bool {
         partition.log().abandon();
         if partition.close().is_none() {
-            return;
+            return false;
         }
+        partition.dir().log_went();
         let (id, dir) = (partition.id(), partition.dir());
         self.cleaner.forget(dir, id);
         let doomed = DirName { partition: id.clone(), kind: DirKind::Delete(self.doors.rng.uuid()) };
-        if let Some(doomed) = self.rename(dir, &id.to_string(), &doomed) {
-            let delay = u64::try_from(partition.log().config().file_delete_delay_ms).unwrap_or_default();
-            self.remove_later(delay, Condemned::Directory(dir.clone(), doomed));
-        }
+        let Some(doomed) = self.rename(dir, &id.to_string(), &doomed) else { return false };
+        let delay = u64::try_from(partition.log().config().file_delete_delay_ms).unwrap_or_default();
+        self.remove_later(delay, Condemned::Directory(dir.clone(), doomed));
+        true
     }
 
     /// Renames a directory in a log directory; the new path, or `None` if the log directory has failed.
     pub(super) fn rename(&self, dir: &LogDir, from: &str, to: &DirName) -> Option<PathBuf> {
         let (from, to) = (dir.path().join(from), dir.path().join(to.to_string()));
-        let renamed = self.doors.disk.rename(&from, &to).and_then(|()| self.doors.disk.sync_dir(dir.path()));
-        match renamed {
+        match self.doors.disk.rename(&from, &to) {
             Ok(()) => Some(to),
             Err(source) => {
                 dir.fail(&StorageError::Io { doing: "rename", path: from, source });
                 None
             }
+        }
+    }
+
+    /// Makes the names in a log directory durable.
+    pub(super) fn sync_names(&self, dir: &LogDir) {
+        if let Err(source) = self.doors.disk.sync_dir(dir.path()) {
+            dir.fail(&StorageError::Io { doing: "sync", path: dir.path().to_owned(), source });
         }
     }
 

@@ -12,7 +12,7 @@ use super::partitions::Condemned;
 use crate::controller::{Delta, Image};
 use crate::ids::TopicName;
 use crate::storage::checkpoint::{HIGH_WATERMARK, LOG_START, Offsets, RECOVERY_POINT, read_offsets};
-use crate::storage::log_dir::{DirKind, DirName, read_topic_id};
+use crate::storage::log_dir::{DirKind, DirName, note_topic_id, read_topic_id};
 use crate::storage::{Opening, StorageError};
 
 /// A log found on disk.
@@ -44,18 +44,25 @@ impl Partitions {
     }
 
     fn open_all(&self, image: &Image, found: VecDeque<Found>) {
+        self.on_all_disks(found, |found| {
+            let topic = self.topic_here(image, &found.topic, found.id);
+            let remembered = Some((found.opening, found.high_watermark));
+            // A failure has taken the directory offline.
+            let _reported = self.open(&topic, found.index, &found.dir, remembered);
+        });
+    }
+
+    /// Works through a list with as many threads as `num.recovery.threads.per.data.dir` gives. Blocks until all is done.
+    pub(super) fn on_all_disks<T: Send>(&self, things: VecDeque<T>, each: impl Fn(T) + Sync) {
         let threads = self.settings.recovery_threads_per_dir.saturating_mul(self.dirs.len());
         let threads =
-            if self.doors.spawner.is_simulated() { 1 } else { threads.clamp(1, found.len().max(1)) };
-        let queue = Mutex::new(found);
+            if self.doors.spawner.is_simulated() { 1 } else { threads.clamp(1, things.len().max(1)) };
+        let queue = Mutex::new(things);
         let work = || {
             loop {
                 let next = queue.lock().pop_front();
-                let Some(found) = next else { break };
-                let topic = self.topic_here(image, &found.topic, found.id);
-                let remembered = Some((found.opening, found.high_watermark));
-                // A failure has taken the directory offline.
-                let _reported = self.open(&topic, found.index, &found.dir, remembered);
+                let Some(thing) = next else { break };
+                each(thing);
             }
         };
         if threads == 1 {
@@ -123,23 +130,37 @@ impl Partitions {
         image: &Image,
     ) -> Result<Option<(TopicName, crate::ids::Uuid)>, StorageError> {
         let path = dir.path().join(name.to_string());
-        let id = read_topic_id(self.doors.disk.as_ref(), &path)?;
+        let disk = self.doors.disk.as_ref();
+        let id = match read_topic_id(disk, &path) {
+            // A partition that was new when the power was cut: nothing of it had been flushed.
+            Err(StorageError::Corrupt { path, what }) => {
+                warn!("{} does not say whose it is ({what}): its name counts", path.display());
+                None
+            }
+            read => read?,
+        };
         let topic = match id {
             Some(id) => image.topic_by_id(id),
             None => image.topic(&name.partition.topic),
         };
-        Ok(topic.and_then(|topic| {
-            let partition = topic.partition(name.partition.partition)?;
-            let here = partition.replicas.contains(&self.settings.node_id);
-            (here && topic.name == name.partition.topic).then(|| (topic.name.clone(), topic.id))
-        }))
+        let owner = topic.filter(|topic| {
+            let partition = topic.partition(name.partition.partition);
+            let here = partition.is_some_and(|partition| partition.replicas.contains(&self.settings.node_id));
+            here && topic.name == name.partition.topic
+        });
+        if let (Some(topic), None) = (owner, id) {
+            note_topic_id(disk, &path, topic.id)?;
+        }
+        Ok(owner.map(|topic| (topic.name.clone(), topic.id)))
     }
 
     /// A log that the metadata does not know is kept under another name, as Kafka keeps it.
     fn put_aside(&self, dir: &LogDir, name: &DirName) {
         let stray = DirName { kind: DirKind::Stray(self.doors.rng.uuid()), ..name.clone() };
         warn!(directory = %dir.path().display(), "{name} is not in the metadata: kept as {stray}");
-        self.rename(dir, &name.to_string(), &stray);
+        if self.rename(dir, &name.to_string(), &stray).is_some() {
+            self.sync_names(dir);
+        }
     }
 }
 

@@ -29,6 +29,8 @@ pub struct Appender {
     pub(super) leader_epoch: i32,
     /// The newest epoch is not in the file yet: it has written nothing.
     pub(super) epoch_due: bool,
+    /// Something has changed since it was opened, or opening had to repair something: closing has to write it down.
+    pub(super) touched: bool,
 }
 
 impl Appender {
@@ -80,6 +82,7 @@ impl Appender {
             self.store_epochs(LeaderEpochs::clone(&self.log.epochs.load()))?;
             self.epoch_due = false;
         }
+        self.touched = true;
         batch.stamp(&Stamp { base_offset: first_offset, leader_epoch, append_time });
         let written = self.active.write(self.log.disk.as_ref(), batch.bytes(), &config);
         self.or_poison("append to", written)?;
@@ -188,6 +191,7 @@ impl Appender {
         if self.active.bytes == 0 {
             return Ok(());
         }
+        self.touched = true;
         let log = Arc::clone(&self.log);
         let disk = log.disk.as_ref();
         let finished = self.active.finish(disk, false);
@@ -257,11 +261,16 @@ impl Appender {
         let log = Arc::clone(&self.log);
         let disk = log.disk.as_ref();
         log.flush_sealed()?;
-        let finished = self.active.finish(disk, true);
+        let finished = self.active.finish(disk, self.touched);
         self.or_poison("close", finished)?;
+        if !self.touched {
+            // All that the next start needs is as it was found. What is new and empty may get lost: it is made again.
+            return Ok(());
+        }
         let end = log.end_offset();
         producers::write(disk, &log.dir.join(producers::file_name(end)), &self.producers, true)?;
-        self.or_poison("sync the directory of", disk.sync_dir(&log.dir))?;
+        log.new_names.store(true, Ordering::Release);
+        self.or_poison("sync the directory of", log.sync_names())?;
         log.recovery_point.fetch_max(end, Ordering::AcqRel);
         Ok(())
     }

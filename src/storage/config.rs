@@ -49,6 +49,9 @@ pub struct LogConfig {
     pub max_message_bytes: u32,
     /// `compression.type`.
     pub compression: CompressionType,
+    /// Damage in front of sound batches refuses the opening. Otherwise it ends the log, as in Kafka, whose replicas
+    /// have what is lost.
+    pub refuse_damage: bool,
 }
 
 /// `compression.type`, with the level of those that have one.
@@ -107,6 +110,7 @@ impl Default for LogConfig {
             timestamp_after_max_ms: 3_600_000,
             max_message_bytes: 1_048_588,
             compression: CompressionType::Producer,
+            refuse_damage: false,
         }
     }
 }

@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use super::boundaries::Boundaries;
 use super::leader_epochs::LeaderEpochs;
 use super::segment::Segment;
-use super::{AbortedTransaction, EpochEnd, LogConfig, ReadError, SegmentInfo, StorageError};
+use super::{AbortedTransaction, EpochEnd, LogConfig, ReadError, SegmentInfo, StorageError, log_dir};
 use crate::clock::Now;
 use crate::disk::Disk;
 
@@ -39,6 +39,8 @@ pub struct Log {
     pub(super) unflushed_since_ms: AtomicU64,
     /// Files have been made, renamed or removed since the directory was synced.
     pub(super) new_names: AtomicBool,
+    /// Its directory's name, and the file that says whose it is, may never have been synced.
+    pub(super) newborn: AtomicBool,
     /// A write failed: nobody knows what the files hold.
     pub(super) poisoned: AtomicBool,
     /// Its directory is being deleted.
@@ -192,7 +194,14 @@ impl Log {
         if active { Ok(()) } else { segment.write_indexes(disk, true) }
     }
 
-    fn sync_names(&self) -> io::Result<()> {
+    /// Makes the names of what is in its directory durable, and once the directory's own.
+    pub(super) fn sync_names(&self) -> io::Result<()> {
+        if self.newborn.swap(false, Ordering::AcqRel) {
+            log_dir::sync_topic_id(self.disk.as_ref(), &self.dir)?;
+            if let Some(parent) = self.dir.parent() {
+                self.disk.sync_dir(parent)?;
+            }
+        }
         match self.new_names.swap(false, Ordering::AcqRel) {
             true => self.disk.sync_dir(&self.dir),
             false => Ok(()),

@@ -4,7 +4,10 @@ mod marker;
 mod meta;
 mod name;
 
-pub use marker::{CleanShutdown, read_topic_id, take_clean_marker, write_clean_marker, write_topic_id};
+pub use marker::{
+    CleanShutdown, note_topic_id, read_topic_id, sync_topic_id, take_clean_marker, write_clean_marker,
+    write_topic_id,
+};
 pub use meta::{META_PROPERTIES, MetaProperties, read_meta, write_meta};
 pub use name::{DirKind, DirName};
 

@@ -87,6 +87,7 @@ impl Appender {
         if count == 0 {
             return Ok(Retained { log_start: self.log.start_offset(), ..Retained::default() });
         }
+        self.touched = true;
         if count == self.log.segments.load().len() {
             self.roll(now)?;
         }
@@ -116,6 +117,7 @@ impl Appender {
         if offset >= self.log.end_offset() {
             return Ok(());
         }
+        self.touched = true;
         let log = Arc::clone(&self.log);
         let _no_flush = log.flushing.lock();
         // New index files take the places of longer ones.

@@ -20,12 +20,12 @@ use super::log::{Log, Segments};
 use super::maintenance::remove_segments;
 use super::offset_index::OffsetIndex;
 use super::producers::Guards;
-use super::scan::{FullScan, HeaderScan, ScanError};
+use super::scan::{FullScan, HeaderScan, ScanError, sound_behind};
 use super::segment::{INDEX, Segment, TIME_INDEX};
 use super::time_index::TimeIndex;
 use super::{Appender, LogConfig, Opened, Opening, RecoveryReport, StorageError};
 use crate::clock::Now;
-use crate::disk::Disk;
+use crate::disk::{Disk, DiskFile};
 
 impl Log {
     /// Opens the log in `dir`, making it if it is new. Blocks: belongs on a blocking thread.
@@ -73,6 +73,7 @@ impl Log {
             flushing: Mutex::new(()),
             unflushed_since_ms: AtomicU64::new(now.mono_ms),
             new_names: AtomicBool::new(true),
+            newborn: AtomicBool::new(!opening.clean || end == start),
             poisoned: AtomicBool::new(false),
             abandoned: AtomicBool::new(false),
         });
@@ -88,6 +89,7 @@ impl Log {
             jitter_seed: opening.jitter_seed,
             leader_epoch,
             epoch_due: false,
+            touched: scanned_from.is_some() || report.rebuilt_indexes > 0,
         };
         appender.publish_opened();
         Ok(Opened { appender, log, report })
@@ -220,7 +222,7 @@ impl Recovery<'_> {
                 active.publish();
                 segments.push(Arc::new(active.segment.sealed()));
             }
-            let (active, end, bad) = self.scan(segment)?;
+            let (active, end, bad) = self.scan(segment, to_scan.get(at + 1..).unwrap_or_default())?;
             last = Some((active, end));
             if let Some(what) = bad {
                 self.drop_rest(to_scan.get(at + 1..).unwrap_or_default(), &what)?;
@@ -239,8 +241,12 @@ impl Recovery<'_> {
         Ok(last)
     }
 
-    /// Reads a segment, makes its indexes again, and cuts it at the first bad byte.
-    fn scan(&mut self, old: &Segment) -> Result<(Active, i64, Option<String>), StorageError> {
+    /// Reads a segment, makes its indexes again, and cuts it at the first bad byte. `later` are those behind it.
+    fn scan(
+        &mut self,
+        old: &Segment,
+        later: &[Arc<Segment>],
+    ) -> Result<(Active, i64, Option<String>), StorageError> {
         let dir = Arc::clone(&self.dir);
         let fail = || StorageError::io("recover", &dir);
         let bytes = old.bytes();
@@ -276,6 +282,11 @@ impl Recovery<'_> {
         // Filled again when the producers' state is made.
         active.segment.aborted.truncate(self.disk, 0).map_err(fail())?;
         if let Some(what) = &bad {
+            if self.config.refuse_damage {
+                let path = old.path(super::segment::LOG);
+                refuse_to_lose(&path, later, what)?;
+                refuse_if_sound_behind(&path, file.as_ref(), (active.bytes, bytes), end, what)?;
+            }
             self.report.cut_bytes += bytes.saturating_sub(active.bytes);
             let name = super::segment::file_name(old.base, super::segment::LOG);
             self.report.cut_reason.get_or_insert_with(|| format!("{name} {what}"));
@@ -286,12 +297,45 @@ impl Recovery<'_> {
     }
 
     fn drop_rest(&mut self, gone: &[Arc<Segment>], why: &str) -> Result<(), StorageError> {
-        self.report.cut_bytes += gone.iter().map(|segment| segment.bytes()).sum::<u64>();
+        let bytes = gone.iter().map(|segment| segment.bytes()).sum::<u64>();
+        if let Some(first) = gone.first().filter(|_| self.config.refuse_damage) {
+            refuse_to_lose(&first.path(super::segment::LOG), gone, why)?;
+        }
+        self.report.cut_bytes += bytes;
+        self.report.cut_segments += u32::try_from(gone.len()).unwrap_or(u32::MAX);
         self.report.cut_reason.get_or_insert_with(|| why.to_string());
         remove_segments(self.disk, gone)
             .and_then(|()| self.disk.sync_dir(&self.dir))
             .map_err(StorageError::io("remove segments of", &self.dir))
     }
+}
+
+/// Were the log cut here, segments with records that were promised would be gone.
+fn refuse_to_lose(path: &Path, later: &[Arc<Segment>], why: &str) -> Result<(), StorageError> {
+    let bytes = later.iter().map(|segment| segment.bytes()).sum::<u64>();
+    if bytes == 0 {
+        return Ok(());
+    }
+    let what = format!("{why}; {bytes} bytes of later segments would be lost. Restore the file from a copy");
+    Err(StorageError::Corrupt { path: path.into(), what })
+}
+
+/// The same of sound batches behind the damage, which begins where `damaged` does; `end` is the offset of it.
+fn refuse_if_sound_behind(
+    path: &Path,
+    file: &dyn DiskFile,
+    damaged: (u64, u64),
+    end: i64,
+    why: &str,
+) -> Result<(), StorageError> {
+    let (from, to) = damaged;
+    let found = sound_behind(file, from, to, end).map_err(|error| broken(path, error))?;
+    let Some((position, offset)) = found else { return Ok(()) };
+    let what = format!(
+        "{why}; sound records follow, from position {position} (offset {offset}) on, and would be lost. Restore the \
+         file from a copy; to go on without them, cut it to {from} bytes"
+    );
+    Err(StorageError::Corrupt { path: path.into(), what })
 }
 
 fn broken(dir: &Path, error: ScanError) -> StorageError {

@@ -109,6 +109,49 @@ fn check_header(header: &Header, position: u64, end: u64) -> Result<(), ScanErro
     Ok(())
 }
 
+/// Looks behind damage at `from` for a batch that is sound, and whose offset is `least` or greater: its position and
+/// offset. A stretch of nothing before it explains the damage: in a power cut a write may get lost before others that
+/// came after it, and nobody was promised any of them.
+pub(super) fn sound_behind(
+    file: &dyn DiskFile,
+    from: u64,
+    end: u64,
+    least: i64,
+) -> Result<Option<(u64, i64)>, ScanError> {
+    let mut window = vec![0; CHUNK_BYTES];
+    let (mut at, mut zeros) = (from, 0);
+    while at < end {
+        let read = file.read_at(at, &mut window)?;
+        let bytes = window.get(..read).unwrap_or_default();
+        // A header that is cut here is whole in the next window.
+        let last = at.saturating_add(read as u64) >= end;
+        let step = if last { read } else { read.saturating_sub(HEADER_BYTES).max(1) };
+        for (n, byte) in bytes.iter().take(step).enumerate() {
+            zeros = if *byte == 0 { zeros + 1 } else { 0 };
+            if zeros >= HEADER_BYTES {
+                return Ok(None);
+            }
+            let position = at.saturating_add(n as u64);
+            let Some(header) = bytes.get(n..).and_then(Header::parse).filter(|_| position > from) else {
+                continue;
+            };
+            if header.base_offset < least || check_header(&header, position, end).is_err() {
+                continue;
+            }
+            match FullScan::new(file, position, end).next() {
+                Ok(Some((position, sound))) => return Ok(Some((position, sound.header().base_offset))),
+                Err(ScanError::Io(error)) => return Err(error.into()),
+                Ok(None) | Err(ScanError::Bad { .. }) => {}
+            }
+        }
+        if read == 0 {
+            break;
+        }
+        at = at.saturating_add(step as u64);
+    }
+    Ok(None)
+}
+
 /// Reads every byte and checks every checksum.
 pub(super) struct FullScan<'a> {
     file: &'a dyn DiskFile,

@@ -38,6 +38,8 @@ pub struct RecoveryReport {
     pub scanned_bytes: u64,
     /// Bytes cut off the end, whole segments included.
     pub cut_bytes: u64,
+    /// Whole segments among them.
+    pub cut_segments: u32,
     /// Why they were cut.
     pub cut_reason: Option<String>,
     /// Segments whose indexes were missing or damaged and were made again.

@@ -60,6 +60,8 @@ pub struct Traffic {
     pub written: AtomicU64,
     /// Bytes read into this process.
     pub read: AtomicU64,
+    /// Syncs of directories, whosever they are.
+    pub directory_syncs: AtomicU64,
     /// Syncs.
     pub syncs: AtomicU64,
     /// How long each takes at least, ms.
@@ -112,6 +114,7 @@ impl Disk for CountingDisk {
     }
 
     fn sync_dir(&self, dir: &Path) -> io::Result<()> {
+        self.0.directory_syncs.fetch_add(1, Ordering::SeqCst);
         RealDisk.sync_dir(dir)
     }
 

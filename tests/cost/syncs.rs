@@ -1,4 +1,4 @@
-//! Who waits for the disk waits together: many produces share one sync.
+//! Who waits for the disk waits together: many produces share one sync, many partitions are made with none of their own.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -44,4 +44,19 @@ fn produces_that_must_be_on_disk_share_a_sync() {
     let syncs = traffic.syncs.load(Ordering::SeqCst) - before;
     let produces = PRODUCERS * ROUNDS;
     assert!(syncs * 5 <= produces, "{syncs} syncs for {produces} produces");
+}
+
+#[test]
+fn a_new_topic_is_not_synced_partition_by_partition() {
+    let traffic = Arc::new(Traffic::default());
+    let seen = traffic.clone();
+    let broker = Lonely::start(move || Doors { disk: Arc::new(CountingDisk(seen)), ..support::real_doors() });
+    let before = traffic.directory_syncs.load(Ordering::SeqCst);
+    let reply =
+        Plain::connect(broker.address).exchange(&frame(7, &support::create_topic_request("wide", 200)));
+    let response = CreateTopicsResponse::from_bytes(&reply[5..], 7).expect("a response");
+    assert_eq!(response.topics[0].error_code, 0);
+    // Checkpoints may be written meanwhile.
+    let syncs = traffic.directory_syncs.load(Ordering::SeqCst) - before;
+    assert!(syncs < 50, "{syncs} syncs of directories for 200 partitions");
 }

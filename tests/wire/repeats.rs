@@ -57,13 +57,14 @@ async fn without_time_only_repeated_names_are_told_so() {
     let mut create = support::create_topic_request("twice", 1);
     create.timeout_ms = 0;
     create.topics.push(create.topics[0].clone());
-    let shown = |topics: Vec<(String, i16)>| topics;
     let answer = client.ask(7, &create).await;
-    let topics = shown(answer.topics.into_iter().map(|topic| (topic.name, topic.error_code)).collect());
+    let topics: Vec<(String, i16)> =
+        answer.topics.into_iter().map(|topic| (topic.name, topic.error_code)).collect();
     assert_eq!(topics, [("twice".to_owned(), 42)], "there is nothing to begin with");
     create.topics.push(support::create_topic_request("once", 1).topics[0].clone());
     let answer = client.ask(7, &create).await;
-    let topics = shown(answer.topics.into_iter().map(|topic| (topic.name, topic.error_code)).collect());
+    let topics: Vec<(String, i16)> =
+        answer.topics.into_iter().map(|topic| (topic.name, topic.error_code)).collect();
     assert_eq!(topics, [("twice".to_owned(), 7), ("twice".to_owned(), 7), ("once".to_owned(), 7)]);
     let grow = CreatePartitionsTopic { name: "t".to_owned(), count: 3, assignments: None };
     let request =

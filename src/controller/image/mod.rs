@@ -35,6 +35,8 @@ pub struct Image {
     pub(in crate::controller) brokers: RedBlackTreeMapSync<i32, Arc<BrokerImage>>,
     pub(in crate::controller) controllers: RedBlackTreeMapSync<i32, Arc<ControllerImage>>,
     pub(in crate::controller) names: RedBlackTreeSetSync<TopicName>,
+    /// Names by what they are as metrics, where that is not only themselves.
+    pub(in crate::controller) blurred: HashTrieMapSync<Arc<str>, TopicName, SeededHash>,
     pub(in crate::controller) by_name: HashTrieMapSync<TopicName, Uuid, SeededHash>,
     pub(in crate::controller) by_id: HashTrieMapSync<Uuid, Arc<TopicImage>, SeededHash>,
     pub(in crate::controller) configs:
@@ -56,6 +58,7 @@ impl Image {
             brokers: RedBlackTreeMapSync::new_sync(),
             controllers: RedBlackTreeMapSync::new_sync(),
             names: RedBlackTreeSetSync::new_sync(),
+            blurred: HashTrieMapSync::new_with_hasher_and_ptr_kind(hash),
             by_name: HashTrieMapSync::new_with_hasher_and_ptr_kind(hash),
             by_id: HashTrieMapSync::new_with_hasher_and_ptr_kind(hash),
             configs: RedBlackTreeMapSync::new_sync(),

@@ -8,6 +8,7 @@
 //! ```
 
 mod batches;
+mod beside;
 mod open;
 mod quorum_state;
 mod snapshot;
@@ -142,6 +143,7 @@ fn log_config(segment_bytes: u32) -> LogConfig {
         retention_bytes: -1,
         max_message_bytes: LARGEST_BATCH,
         timestamp_after_max_ms: i64::MAX,
+        refuse_damage: true,
         ..LogConfig::default()
     }
 }

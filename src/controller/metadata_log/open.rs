@@ -8,7 +8,7 @@ use barnabas_protocol::batch::{Batches, Scratch};
 use super::quorum_state::{self, QuorumState};
 use super::snapshot::Snapshots;
 use super::sole::{Files, SoleLog};
-use super::{DIRECTORY, Place, SnapshotId, TOPIC_ID, batches, log_config};
+use super::{DIRECTORY, Place, SnapshotId, TOPIC_ID, batches, beside, log_config};
 use crate::clock::Now;
 use crate::controller::error::ControllerError;
 use crate::controller::image::Image;
@@ -34,6 +34,10 @@ pub struct Opening {
     pub cluster_id: String,
     /// The last run stopped in order: nothing is scanned for damage.
     pub clean: bool,
+    /// The log directories that work: what lies there must be explained by the log.
+    pub log_dirs: Vec<PathBuf>,
+    /// The directories were formatted just now.
+    pub fresh: bool,
     /// `metadata.log.segment.bytes`.
     pub segment_bytes: u32,
     /// Seeds the image's hash tables.
@@ -79,6 +83,7 @@ pub fn open(opening: &Opening, now: Now, spawner: Spawner) -> Result<Replayed, C
         return Err(ControllerError::Corrupt { path: place.dir, what });
     }
     let replayed_bytes = replay(&log, from, &mut hard)?;
+    beside::check(opening, &place, &hard, newest.is_none() && log.end_offset() == 0)?;
     let fresh = match snapshots.read(SnapshotId::FRESH)? {
         Some(contents) => contents.records,
         None => features::fresh().map(Record::from).collect(),

@@ -16,7 +16,7 @@ use crate::disk::{Disk, OpenMode};
 const BATCH_RECORDS: usize = 1000;
 /// What a snapshot is called while it is written.
 const PART: &str = ".checkpoint.part";
-const COMPLETE: &str = ".checkpoint";
+pub(super) const COMPLETE: &str = ".checkpoint";
 
 /// What a snapshot holds: everything below an offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,7 +31,7 @@ impl SnapshotId {
     /// What `format` writes: the records that the first leader appends.
     pub const FRESH: SnapshotId = SnapshotId { offset: 0, epoch: 0 };
 
-    fn file_name(self, suffix: &str) -> String {
+    pub(super) fn file_name(self, suffix: &str) -> String {
         format!("{:020}-{:010}{suffix}", self.offset, self.epoch)
     }
 

@@ -38,6 +38,7 @@ pub fn create(
 ) -> Decision<CreateTopicsResponse> {
     let mut records = Vec::new();
     let mut response = CreateTopicsResponse::default();
+    let mut described_last: Option<(Overrides, Vec<CreatableTopicConfigs>)> = None;
     let duplicates = duplicates(request.topics.iter().map(|topic| topic.name.as_str()));
     let unique = || request.topics.iter().filter(|topic| !duplicates.contains(topic.name.as_str()));
     let too_many =
@@ -55,6 +56,13 @@ pub fn create(
         };
         response.topics.push(match outcome {
             Ok(mut made) => {
+                // Topics that are made together are mostly alike.
+                let known = described_last.take().filter(|(of, _)| *of == made.overrides);
+                let (_, configs) = described_last.insert(known.unwrap_or_else(|| {
+                    let configs = described(image, view, &made.overrides);
+                    (made.overrides, configs)
+                }));
+                made.result.configs = Some(configs.clone());
                 if !request.validate_only {
                     records.append(&mut made.records);
                 }
@@ -71,6 +79,8 @@ pub fn create(
 
 struct Made {
     records: Vec<Record>,
+    overrides: Overrides,
+    /// Without its settings yet.
     result: CreatableTopicResult,
 }
 
@@ -121,10 +131,9 @@ fn create_one(
         error_message: None,
         num_partitions: i32::try_from(placed.len()).unwrap_or(i32::MAX),
         replication_factor: i16::try_from(factor).unwrap_or(i16::MAX),
-        configs: Some(described(image, view, &overrides)),
         ..Default::default()
     };
-    Ok(Made { records, result })
+    Ok(Made { records, overrides, result })
 }
 
 fn check_name(image: &Image, name: &str) -> Result<(), Refusal> {
@@ -138,11 +147,9 @@ fn check_name(image: &Image, name: &str) -> Result<(), Refusal> {
     if image.topic(name).is_some() {
         return Err(Refusal::new(ErrorCode::TopicAlreadyExists, format!("Topic '{name}' already exists.")));
     }
-    let twin =
-        image.topics().filter(|_| names::can_collide(name)).find(|topic| names::collide(&topic.name, name));
-    match twin {
+    match names::blurred(name).and_then(|blurred| image.blurred.get(blurred.as_str())) {
         Some(twin) => {
-            let message = format!("Topic '{name}' collides with existing topic: {}", twin.name);
+            let message = format!("Topic '{name}' collides with existing topic: {twin}");
             Err(Refusal::new(ErrorCode::InvalidTopicException, message))
         }
         None => Ok(()),
@@ -306,6 +313,9 @@ pub(super) fn replay(
     let topic = TopicImage::new(record.topic_id, name.clone());
     image.by_id.insert_mut(record.topic_id, topic.into());
     image.by_name.insert_mut(name.clone(), record.topic_id);
+    if let Some(blurred) = names::blurred(&name) {
+        image.blurred.insert_mut(blurred.into(), name.clone());
+    }
     image.names.insert_mut(name);
     Ok(())
 }
@@ -315,6 +325,11 @@ pub(super) fn replay_remove(image: &mut Image, changes: &mut Changes, id: Uuid) 
     image.by_id.remove_mut(&id);
     image.by_name.remove_mut(&topic.name);
     image.names.remove_mut(&topic.name);
+    if let Some(blurred) = names::blurred(&topic.name)
+        && image.blurred.get(blurred.as_str()) == Some(&topic.name)
+    {
+        image.blurred.remove_mut(blurred.as_str());
+    }
     configs::forget(image, changes, ResourceKind::Topic, &topic.name);
     changes.topics.remove(&id);
     changes.removed.insert(id, topic);

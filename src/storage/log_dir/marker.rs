@@ -1,8 +1,9 @@
 //! Small files that say one thing: a clean stop, a topic's id.
 
+use std::io;
 use std::path::Path;
 
-use crate::disk::Disk;
+use crate::disk::{Disk, OpenMode};
 use crate::ids::Uuid;
 use crate::storage::StorageError;
 
@@ -51,11 +52,32 @@ pub fn read_topic_id(disk: &dyn Disk, partition_dir: &Path) -> Result<Option<Uui
     }
 }
 
-/// Writes a partition's `partition.metadata`.
+/// Writes a partition's `partition.metadata`; it is durable when this returns.
 pub fn write_topic_id(disk: &dyn Disk, partition_dir: &Path, id: Uuid) -> Result<(), StorageError> {
     let path = partition_dir.join(PARTITION_METADATA);
-    let text = format!("version: 0\ntopic_id: {id}");
-    disk.replace(&path, text.as_bytes()).map_err(StorageError::io("write", &path))
+    disk.replace(&path, topic_id_text(id).as_bytes()).map_err(StorageError::io("write", &path))
+}
+
+/// Writes `partition.metadata` of a partition that is new: it becomes durable with [`sync_topic_id`]. A topic of a
+/// thousand partitions would take thousands of syncs otherwise.
+pub fn note_topic_id(disk: &dyn Disk, partition_dir: &Path, id: Uuid) -> Result<(), StorageError> {
+    let path = partition_dir.join(PARTITION_METADATA);
+    let written =
+        disk.open(&path, OpenMode::Truncate).and_then(|file| file.write_at(0, topic_id_text(id).as_bytes()));
+    written.map_err(StorageError::io("write", &path))
+}
+
+/// Makes a partition's `partition.metadata` durable, if it has one.
+pub fn sync_topic_id(disk: &dyn Disk, partition_dir: &Path) -> io::Result<()> {
+    match disk.open(&partition_dir.join(PARTITION_METADATA), OpenMode::Read) {
+        Ok(file) => file.sync_all(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+fn topic_id_text(id: Uuid) -> String {
+    format!("version: 0\ntopic_id: {id}")
 }
 
 fn read_text(disk: &dyn Disk, path: &Path) -> Result<Option<String>, StorageError> {

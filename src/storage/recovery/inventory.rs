@@ -41,10 +41,8 @@ impl Inventory {
     pub(super) fn take(disk: &dyn Disk, dir: &Arc<Path>) -> Result<Inventory, StorageError> {
         let fail = || StorageError::io("look through", dir);
         if disk.meta(dir).map_err(fail())?.is_none() {
+            // Its name is synced with the first flush: a log that a crash takes away as a whole is made again.
             disk.create_dir(dir).map_err(StorageError::io("make", dir))?;
-            if let Some(parent) = dir.parent() {
-                disk.sync_dir(parent).map_err(StorageError::io("sync", parent))?;
-            }
         }
         let mut segments: BTreeMap<i64, Listed> = BTreeMap::new();
         let mut snapshots = Vec::new();

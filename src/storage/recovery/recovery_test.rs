@@ -90,6 +90,7 @@ fn the_first_bad_byte_ends_the_log() {
     let Opened { mut appender, log, report } = open(&disk, small(), NEW);
     assert_eq!((log.end_offset(), log.segments().len()), (9, 2));
     assert_eq!((report.scanned_bytes, report.cut_bytes), (9 * 129, whole - 9 * 129));
+    assert_eq!(report.cut_segments, 1);
     let reason = report.cut_reason.unwrap();
     assert!(reason.starts_with("00000000000000000007.log at position 258: record is corrupt"), "{reason}");
     let again = append(&mut appender, &Batch::at(&[NOW.wall_ms]).of(3, 0, 9)).unwrap();
@@ -112,6 +113,51 @@ fn torn_tails_are_cut() {
         let Opened { log, report, .. } = open(&disk, small(), CLEAN);
         assert_eq!((log.end_offset(), report.cut_bytes), (20, tail.len() as u64));
     }
+}
+
+#[test]
+fn damage_in_front_of_what_is_sound_can_refuse_the_opening() {
+    let strict = || LogConfig { refuse_damage: true, ..small() };
+    let last = "00000000000000000014.log";
+    // In the records, in the length, in the batch before: a CRC, a header that lies, another position.
+    for (damaged, next) in [(129 * 2 + 100, 129 * 3), (129 * 2 + 11, 129 * 3), (129 + 100, 129 * 2)] {
+        let disk = written(false);
+        flip(&disk, last, damaged);
+        let before = disk.read(&path(last)).unwrap();
+        let refused = try_open(&disk, strict(), NEW).unwrap_err().to_string();
+        let found = format!("from position {next} (offset {})", 14 + next / 129);
+        assert!(refused.contains(last) && refused.contains(&found), "{refused}");
+        assert_eq!(disk.read(&path(last)).unwrap(), before, "nothing is cut");
+    }
+    let disk = written(false);
+    let middle = "00000000000000000007.log";
+    flip(&disk, middle, 129 * 6 + 100);
+    let before = disk.read(&path(middle)).unwrap();
+    let refused = try_open(&disk, strict(), NEW).unwrap_err().to_string();
+    assert!(refused.contains(middle) && refused.contains("774 bytes of later segments"), "{refused}");
+    assert_eq!(disk.read(&path(middle)).unwrap(), before, "nothing is cut");
+
+    let disk = written(false);
+    flip(&disk, last, 129 * 5 + 100);
+    assert_eq!(open(&disk, strict(), NEW).log.end_offset(), 19, "a torn tail is cut");
+    let disk = written(false);
+    disk.open(&path(last), OpenMode::Write).unwrap().write_at(129 * 2, &[0; 129]).unwrap();
+    assert_eq!(open(&disk, strict(), NEW).log.end_offset(), 16, "so is what a lost write leaves");
+}
+
+#[test]
+fn a_log_that_nobody_wrote_to_is_closed_without_a_sync() {
+    let disk = memory();
+    open(&disk, small(), NEW).appender.close_clean().unwrap();
+    let Opened { appender, log, .. } = open(&disk, small(), CLEAN);
+    assert_eq!((log.end_offset(), files(&disk.shared()).len()), (0, 3), "a log and its two indexes");
+    appender.close_clean().unwrap();
+    let disk = written(true);
+    let before = files(&disk.shared());
+    let Opened { mut appender, .. } = open(&disk, small(), CLEAN);
+    append(&mut appender, &Batch::at(&[NOW.wall_ms + 20]).sized(60).of(3, 0, 20)).unwrap();
+    appender.close_clean().unwrap();
+    assert_ne!(files(&disk.shared()), before, "this one was, and has a new snapshot");
 }
 
 #[test]
