@@ -28,6 +28,15 @@ pub struct ListenError {
     source: io::Error,
 }
 
+/// Kafka's default of `socket.receive.buffer.bytes`, which its sample files repeat: nobody has chosen it.
+const UNCHOSEN_RECEIVE_BUFFER: u32 = 102_400;
+
+/// The receive buffer to ask for. A fixed one of Kafka's default size holds less than a batch of 250 KB: it would come
+/// in pieces, each with a wake. The system lets the buffer grow with what a connection sends instead.
+fn receive_buffer(configured: Option<u32>) -> Option<u32> {
+    configured.filter(|bytes| *bytes != UNCHOSEN_RECEIVE_BUFFER)
+}
+
 /// Binds the configured listeners.
 ///
 /// # Errors
@@ -35,7 +44,7 @@ pub struct ListenError {
 pub fn bind(network: &Network, settings: &config::broker::Network) -> Result<Vec<Bound>, ListenError> {
     let options = SocketOptions {
         send_buffer: settings.send_buffer_bytes,
-        receive_buffer: settings.receive_buffer_bytes,
+        receive_buffer: receive_buffer(settings.receive_buffer_bytes),
         backlog: Some(settings.backlog),
     };
     settings.listeners.iter().map(|listener| bind_one(network, listener, options)).collect()
@@ -101,4 +110,16 @@ pub fn advertised(settings: &config::broker::Network, bound: &[Bound]) -> Vec<co
         }
     }
     advertised
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_receive_buffer_is_fixed_only_if_somebody_has_chosen_its_size() {
+        assert_eq!(receive_buffer(Some(102_400)), None);
+        assert_eq!(receive_buffer(Some(1_048_576)), Some(1_048_576));
+        assert_eq!(receive_buffer(None), None);
+    }
 }

@@ -16,8 +16,10 @@ use crate::handlers::{Out, cut_short};
 use crate::net::Stream;
 use crate::spawn::Spawner;
 
-/// At most so much of a file leaves in one call, or is read for a stream that cannot send files.
-const PIECE: u64 = 256 * 1024;
+/// At most so much of a file leaves in one call; whether it is in memory is asked once for each piece.
+const PIECE: u64 = 1024 * 1024;
+/// At most so much is read at once for a stream that cannot send files.
+const LOADED: u64 = 256 * 1024;
 /// A cold range is brought into memory in steps of this size, in bytes.
 const WARM: u64 = 1024 * 1024;
 /// Slices offered to one vectored write.
@@ -134,7 +136,7 @@ impl Outbox {
         let warm = std::mem::take(&mut self.chunk_warm);
         let (_, splices) = self.out.parts();
         let Some((at, Chunk::File { file, position, length })) = splices.front_mut() else { return Ok(()) };
-        let size = warm.min(PIECE).min(*length);
+        let size = warm.min(LOADED).min(*length);
         let mut piece = vec![0; usize::try_from(size).unwrap_or_default()];
         if file.read_at(*position, &mut piece)? < piece.len() {
             return Err(cut_short());

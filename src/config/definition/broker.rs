@@ -180,7 +180,7 @@ pub(super) static KEYS: &[Key] = keys! { broker:
     "socket.send.buffer.bytes": Int = "102400", Any, ReadOnly, Built,
         "SO_SNDBUF of the sockets; -1 leaves it to the system.";
     "socket.receive.buffer.bytes": Int = "102400", Any, ReadOnly, Built,
-        "SO_RCVBUF of the sockets; -1 leaves it to the system.";
+        "SO_RCVBUF of the sockets; -1, and Kafka's default, leave it to the system, which lets it grow.";
     "socket.request.max.bytes": Int = "104857600", AtLeast(1), ReadOnly, Built,
         "Longest request.";
     "socket.listen.backlog.size": Int = "50", AtLeast(1), ReadOnly, Built,
