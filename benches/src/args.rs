@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use crate::limit;
 use crate::target::Side;
@@ -10,7 +11,7 @@ use crate::target::Side;
 #[derive(Clone, Debug, clap::Parser)]
 #[command(name = "benches", args_conflicts_with_subcommands = true)]
 pub struct Args {
-    /// Only scenarios whose name contains one of these.
+    /// Only scenarios whose name contains one of these; by default all of the main table.
     pub filters: Vec<String>,
     /// List the scenarios and end.
     #[arg(long)]
@@ -18,10 +19,10 @@ pub struct Args {
     /// At most so many rounds per scenario; fewer if the ratios settle before.
     #[arg(long, default_value_t = 15)]
     pub rounds: usize,
-    /// At most so many minutes of rounds per scenario.
-    #[arg(long, default_value_t = 8)]
-    pub minutes: u64,
-    /// Two rounds, small loads, a short warm-up: shows that all works, measures nothing.
+    /// At most about so many minutes for the whole run, shared by its scenarios; by default 20, with --quick 5.
+    #[arg(long)]
+    pub minutes: Option<u64>,
+    /// Few rounds, small loads, a short warm-up: shows that all works, measures nothing.
     #[arg(long)]
     pub quick: bool,
     /// Instead of measuring, count the system calls per request (by strace).
@@ -51,6 +52,22 @@ pub struct Args {
     /// What the harness runs of itself.
     #[command(subcommand)]
     pub own: Option<Own>,
+}
+
+impl Args {
+    /// The time for all scenarios together.
+    pub fn budget(&self) -> Duration {
+        Duration::from_secs(self.minutes.unwrap_or(if self.quick { 5 } else { 20 }).saturating_mul(60))
+    }
+
+    /// A load ends after this time, however much it has sent.
+    pub fn load_within(&self) -> Duration {
+        match (self.syscalls, self.quick) {
+            (true, _) => Duration::MAX,
+            (false, true) => Duration::from_millis(500),
+            (false, false) => Duration::from_millis(1500),
+        }
+    }
 }
 
 /// Parts of the harness that are processes of their own.

@@ -1,6 +1,7 @@
 //! What the machine says: a process's memory, its own description, and whether its disk is quiet.
 
 use std::fs;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::error::{Attempt, Error, Result};
@@ -39,6 +40,38 @@ pub fn drain() -> Result<()> {
         }
         std::thread::sleep(Duration::from_millis(50));
     }
+}
+
+/// What a measurement may write into memory that was free before.
+const FRESH_BYTES: u64 = 2 << 30;
+
+/// Lets the next user of free memory find pages that the host has given already. In a virtual machine the first touch
+/// of a page may cost more than filling it; whoever came first in a round would pay for those after it.
+pub fn touch_free_memory() -> Result<()> {
+    let info = fs::read_to_string("/proc/meminfo").attempt("/proc/meminfo")?;
+    let bytes = FRESH_BYTES.min(kilobytes(&info, "MemAvailable:").unwrap_or(0) / 4);
+    let mut memory = Vec::<u8>::new();
+    if memory.try_reserve_exact(usize::try_from(bytes).unwrap_or(0)).is_ok() {
+        memory.resize(memory.capacity(), 1);
+    }
+    std::hint::black_box(memory.as_slice());
+    Ok(())
+}
+
+/// Takes files out of memory: those in a directory, and in its directories with a prefix. They must be clean.
+pub fn evict(dir: &Path, prefix: &str) -> Result<()> {
+    for entry in fs::read_dir(dir).attempt(dir.display().to_string())?.flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            if !prefix.is_empty() && entry.file_name().to_string_lossy().starts_with(prefix) {
+                evict(&path, "")?;
+            }
+            continue;
+        }
+        let file = fs::File::open(&path).attempt(path.display().to_string())?;
+        rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).attempt("fadvise")?;
+    }
+    Ok(())
 }
 
 /// One line that tells this machine from others.

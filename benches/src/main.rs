@@ -24,11 +24,13 @@ mod table;
 mod target;
 
 use std::process::ExitCode;
+use std::time::Instant;
 
 use clap::Parser as _;
 
 use args::{Args, Own};
 use bench::Bench;
+use case::Extras;
 use error::Result;
 use scenarios::{Run, Scenario};
 use table::Row;
@@ -57,8 +59,9 @@ fn main() -> ExitCode {
 
 /// Runs the chosen scenarios; false if one of them failed.
 fn run(args: Args) -> Result<bool> {
-    let chosen = |scenario: &&Scenario| {
-        args.filters.is_empty() || args.filters.iter().any(|filter| scenario.name.contains(filter.as_str()))
+    let chosen = |scenario: &&Scenario| match args.filters.as_slice() {
+        [] => !scenario.is_extra(),
+        filters => filters.iter().any(|filter| scenario.name.contains(filter.as_str())),
     };
     let chosen = scenarios::ALL.iter().filter(chosen).collect::<Vec<_>>();
     let results = match (&args.results, args.quick) {
@@ -70,16 +73,25 @@ fn run(args: Args) -> Result<bool> {
     eprintln!("{}; load average {}", machine::description(), machine::load_average());
     let mut bench = Bench::new(args)?;
     let (mut rows, mut whole) = (Vec::new(), true);
-    for scenario in chosen {
+    let (until, count) = (Instant::now() + bench.args.budget(), chosen.len());
+    for (nth, scenario) in chosen.into_iter().enumerate() {
+        // What one scenario leaves of its share is for those after it.
+        let left = until.saturating_duration_since(Instant::now());
+        let patience = left / u32::try_from(count - nth).unwrap_or(1);
         eprintln!("{}: {}", scenario.name, scenario.about);
-        let outcome = match &scenario.run {
-            Run::Compare(case) if count_only => syscalls::count(&mut bench, case).map(|text| {
+        let case = match &scenario.run {
+            Run::Compare(case) => Ok((case, Extras::NONE)),
+            Run::With(case, extras) => Ok((case, *extras)),
+            Run::Own(run) => Err(run),
+        };
+        let outcome = match case {
+            Ok((case, extras)) if count_only => syscalls::count(&mut bench, case, &extras).map(|text| {
                 print!("{text}");
                 Vec::new()
             }),
-            Run::Own(_) if count_only => Ok(Vec::new()),
-            Run::Compare(case) => rounds::compare(&mut bench, case),
-            Run::Own(run) => run(&mut bench),
+            Err(_) if count_only => Ok(Vec::new()),
+            Ok((case, extras)) => rounds::compare(&mut bench, case, &extras, patience),
+            Err(run) => run(&mut bench),
         };
         match outcome {
             Ok(measured) => rows.extend(measured),

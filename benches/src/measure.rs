@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::bench::Bench;
-use crate::case::{Case, Per, Stage};
+use crate::case::{Case, Extras, Per, Stage};
 use crate::cpu::Cpu;
 use crate::error::Result;
 use crate::load::Outcome;
@@ -12,6 +12,18 @@ use crate::load::topic::{self, Topic};
 use crate::machine;
 use crate::target::limit::Loop;
 use crate::target::{Server, Side};
+
+/// What is measured.
+pub struct Load<'a> {
+    /// The case.
+    pub case: &'a Case,
+    /// What is special about it.
+    pub extras: &'a Extras,
+    /// The requests: mostly the case's own.
+    pub drive: fn(&Stage) -> Result<Outcome>,
+    /// Its pace, if it has a steady one.
+    pub per_second: f64,
+}
 
 /// What a measurement gave.
 pub struct Measured {
@@ -61,33 +73,44 @@ pub fn as_f64(count: u64) -> f64 {
 }
 
 /// Measures a broker; its topic is gone and the disk is quiet when this returns.
-pub fn broker(bench: &mut Bench, side: Side, case: &Case) -> Result<Measured> {
+pub fn broker(bench: &mut Bench, side: Side, load: &Load<'_>) -> Result<Measured> {
+    let case = load.case;
     let name = format!("{}-{}", case.name, bench.number());
-    let stage = (bench.scaled(case.requests), case.fill.map_or(0, |(_, batches)| bench.scaled(batches)));
+    let requests = bench.scaled(case.requests);
+    let filled = case.fill.map_or(0, |(_, batches)| bench.scaled(batches));
+    let within = bench.args.load_within();
     let running = bench.broker(side)?;
-    let addr = running.server.addr;
-    let topic = topic::create(addr, &name, case.partitions)?;
+    let (addr, data) = (running.server.addr, running.dir.join("data"));
+    let topic = topic::create_with(addr, &name, case.partitions, load.extras.configs)?;
     if let Some((filling, _)) = case.fill {
-        topic::fill(addr, &topic, filling, stage.1)?;
+        topic::fill(addr, &topic, filling, filled)?;
     }
     machine::drain()?;
-    let stage = Stage { addr, topic, requests: stage.0, filled: stage.1 };
-    let measured = measure(running.server, case, &stage)?;
+    if load.extras.cold {
+        machine::evict(&data, &name)?;
+    }
+    let stage = Stage { addr, topic, requests, filled, within, per_second: load.per_second };
+    let measured = measure(running.server, load, &stage)?;
     topic::delete(addr, &stage.topic)?;
-    await_removal(&running.dir.join("data"), &name);
+    await_removal(&data, &name);
     machine::drain()?;
     Ok(measured)
 }
 
 /// Measures a plain loop, which runs only for this.
-pub fn limit(bench: &mut Bench, plain: &Loop, case: &Case) -> Result<Measured> {
+pub fn limit(bench: &mut Bench, plain: &Loop, load: &Load<'_>) -> Result<Measured> {
+    let case = load.case;
     let dir = bench.fresh_dir("loop");
     let server = plain.start(&dir)?;
     machine::drain()?;
+    if load.extras.cold {
+        machine::evict(&dir, "")?;
+    }
     let topic = Topic { name: String::new(), id: [0; 16], partitions: case.partitions };
     let filled = case.fill.map_or(0, |(_, batches)| bench.scaled(batches));
-    let stage = Stage { addr: server.addr, topic, requests: bench.scaled(case.requests), filled };
-    let measured = measure(&server, case, &stage)?;
+    let (requests, within) = (bench.scaled(case.requests), bench.args.load_within());
+    let stage = Stage { addr: server.addr, topic, requests, filled, within, per_second: load.per_second };
+    let measured = measure(&server, load, &stage)?;
     drop(server);
     // Only disk space would be lost.
     let _ = std::fs::remove_dir_all(&dir);
@@ -95,10 +118,11 @@ pub fn limit(bench: &mut Bench, plain: &Loop, case: &Case) -> Result<Measured> {
     Ok(measured)
 }
 
-fn measure(server: &Server, case: &Case, stage: &Stage) -> Result<Measured> {
+fn measure(server: &Server, load: &Load<'_>, stage: &Stage) -> Result<Measured> {
+    machine::touch_free_memory()?;
     let own = std::process::id();
     let (cpu, own_cpu) = (Cpu::of(server.pid)?, Cpu::of(own)?);
-    let outcome = (case.drive)(stage)?;
+    let outcome = (load.drive)(stage)?;
     let cpu = Cpu::of(server.pid)?.since(&cpu);
     let own_cpu = Cpu::of(own)?.since(&own_cpu);
     Ok(Measured { cpu, outcome, resident: machine::resident(server.pid)?, own_cpu })

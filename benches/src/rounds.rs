@@ -3,18 +3,19 @@
 use std::time::{Duration, Instant};
 
 use crate::bench::Bench;
-use crate::case::{Case, Per};
+use crate::case::{Case, Extras, Per, Timing};
 use crate::error::Result;
-use crate::measure::{self, Measured, as_f64};
+use crate::measure::{self, Load, Measured, as_f64};
 use crate::stats::Spread;
 use crate::table::Row;
 use crate::target::Side;
 
-const MIN_ROUNDS: usize = 5;
+const MIN_ROUNDS: usize = 3;
+/// Latencies at a steady pace scatter more than costs.
+const MIN_STEADY_ROUNDS: usize = 10;
 /// Warm-up ends when two neighbouring measurements of the reference differ by no more than this.
 const FLAT: f64 = 0.04;
 const WARM_UP_RUNS: usize = 12;
-const WARM_UP_TIME: Duration = Duration::from_secs(240);
 
 /// The measurements of one round.
 #[derive(Default)]
@@ -24,16 +25,34 @@ struct Round {
     limit: Option<(Measured, &'static str)>,
 }
 
-/// Puts all sides through a case.
-pub fn compare(bench: &mut Bench, case: &Case) -> Result<Vec<Row>> {
-    warm_up(bench, case)?;
-    let (min, max) = if bench.args.quick { (2, 2) } else { (MIN_ROUNDS, bench.args.rounds) };
-    let patience = Instant::now() + Duration::from_secs(bench.args.minutes.saturating_mul(60));
+/// Puts all sides through a case, in about so much time.
+pub fn compare(bench: &mut Bench, case: &Case, extras: &Extras, patience: Duration) -> Result<Vec<Row>> {
+    let start = Instant::now();
+    let mut load = Load { case, extras, drive: case.drive, per_second: 0.0 };
+    match extras.timing {
+        Timing::Quick => warm_up(bench, &load, patience / 3)?,
+        Timing::Rate(rate) => {
+            load.per_second = rate;
+            warm_up(bench, &load, patience / 3)?;
+        }
+        Timing::HalfOf(quick) => {
+            let quickly = Load { drive: quick, ..load };
+            warm_up(bench, &quickly, patience / 3)?;
+            let side = if bench.has(Side::Kafka) { Side::Kafka } else { Side::Barnabas };
+            load.per_second = measure::broker(bench, side, &quickly)?.throughput(case.per) / 2.0;
+            eprintln!("  {:.0} requests a second", load.per_second);
+        }
+    }
+    let (min, max) = match (bench.args.quick, extras.timing) {
+        (true, _) => (1, 2),
+        (false, Timing::Quick) => (MIN_ROUNDS, bench.args.rounds),
+        (false, _) => (MIN_STEADY_ROUNDS, bench.args.rounds.max(MIN_STEADY_ROUNDS)),
+    };
     let mut rounds = Vec::new();
     while rounds.len() < max {
-        rounds.push(round(bench, case, rounds.len())?);
+        rounds.push(round(bench, &load, rounds.len())?);
         let settled = rounds.len() >= min && settled(&rounds, case.per);
-        if settled || Instant::now() > patience {
+        if settled || start.elapsed() > patience {
             break;
         }
     }
@@ -41,31 +60,32 @@ pub fn compare(bench: &mut Bench, case: &Case) -> Result<Vec<Row>> {
 }
 
 /// A JVM costs twice as much until it has compiled what is hot; and files, sockets and tables are warm for all.
-fn warm_up(bench: &mut Bench, case: &Case) -> Result<()> {
+fn warm_up(bench: &mut Bench, load: &Load<'_>, patience: Duration) -> Result<()> {
     if bench.has(Side::Barnabas) {
-        measure::broker(bench, Side::Barnabas, case)?;
+        measure::broker(bench, Side::Barnabas, load)?;
     }
     if !bench.has(Side::Kafka) {
         return Ok(());
     }
     let (start, mut last, mut flat) = (Instant::now(), f64::NAN, 0);
     for run in 1..=WARM_UP_RUNS {
-        let cost = measure::broker(bench, Side::Kafka, case)?.cost(case.per);
+        let cost = measure::broker(bench, Side::Kafka, load)?.cost(load.case.per);
         eprintln!("  warming Kafka up: run {run}, cost {cost:.3}");
         // Costs that still fall are not flat; one that rises is noise, and as warm as it gets.
         flat = if last - cost <= last * FLAT { flat + 1 } else { 0 };
         last = cost;
-        if flat >= 2 || bench.args.quick || start.elapsed() > WARM_UP_TIME {
+        if flat >= 2 || bench.args.quick || start.elapsed() > patience {
             break;
         }
     }
     Ok(())
 }
 
-fn round(bench: &mut Bench, case: &Case, number: usize) -> Result<Round> {
+fn round(bench: &mut Bench, load: &Load<'_>, number: usize) -> Result<Round> {
     let mut order = [Side::Kafka, Side::Barnabas, Side::Limit];
     let turns = number % order.len();
     order.rotate_left(turns);
+    let per = load.case.per;
     let mut round = Round::default();
     let mut report = format!("  round {}:", number + 1);
     for side in order {
@@ -73,11 +93,11 @@ fn round(bench: &mut Bench, case: &Case, number: usize) -> Result<Round> {
             continue;
         }
         let cost = match side {
-            Side::Kafka => round.kafka.insert(measure::broker(bench, side, case)?).cost(case.per),
-            Side::Barnabas => round.barnabas.insert(measure::broker(bench, side, case)?).cost(case.per),
+            Side::Kafka => round.kafka.insert(measure::broker(bench, side, load)?).cost(per),
+            Side::Barnabas => round.barnabas.insert(measure::broker(bench, side, load)?).cost(per),
             Side::Limit => {
-                round.limit = cheapest_limit(bench, case)?;
-                round.limit.as_ref().map_or(f64::NAN, |(measured, _)| measured.cost(case.per))
+                round.limit = cheapest_limit(bench, load)?;
+                round.limit.as_ref().map_or(f64::NAN, |(measured, _)| measured.cost(per))
             }
         };
         report.push_str(&format!(" {} {cost:.3}", side.name()));
@@ -86,11 +106,12 @@ fn round(bench: &mut Bench, case: &Case, number: usize) -> Result<Round> {
     Ok(round)
 }
 
-fn cheapest_limit(bench: &mut Bench, case: &Case) -> Result<Option<(Measured, &'static str)>> {
+fn cheapest_limit(bench: &mut Bench, load: &Load<'_>) -> Result<Option<(Measured, &'static str)>> {
+    let per = load.case.per;
     let mut best: Option<(Measured, &'static str)> = None;
-    for plain in case.limits {
-        let measured = measure::limit(bench, plain, case)?;
-        if best.as_ref().is_none_or(|(other, _)| measured.cost(case.per) < other.cost(case.per)) {
+    for plain in load.case.limits {
+        let measured = measure::limit(bench, plain, load)?;
+        if best.as_ref().is_none_or(|(other, _)| measured.cost(per) < other.cost(per)) {
             best = Some((measured, plain.name));
         }
     }

@@ -10,27 +10,35 @@ use std::process::{Command, Stdio};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::bench::Bench;
-use crate::case::{Case, Stage};
+use crate::case::{Case, Extras, Stage, Timing};
 use crate::error::{Attempt, Error, Result};
 use crate::load::topic::{self, Topic};
 use crate::measure::as_f64;
 use crate::target::{Server, Side};
 
+/// A steady pace that a traced server can follow.
+const TRACED_PER_SECOND: f64 = 500.0;
+
 /// One line per side: its most frequent calls, each per request.
-pub fn count(bench: &mut Bench, case: &Case) -> Result<String> {
+pub fn count(bench: &mut Bench, case: &Case, extras: &Extras) -> Result<String> {
     let mut text = String::new();
     let (requests, filled) =
         (bench.scaled(case.requests), case.fill.map_or(0, |(_, count)| bench.scaled(count)));
+    let within = bench.args.load_within();
+    let per_second = match extras.timing {
+        Timing::Rate(rate) => rate,
+        Timing::Quick | Timing::HalfOf(_) => TRACED_PER_SECOND,
+    };
     let report = bench.fresh_dir("strace");
     for side in bench.brokers() {
         let name = format!("{}-{}", case.name, bench.number());
         let running = bench.broker(side)?;
         let addr = running.server.addr;
-        let topic = topic::create(addr, &name, case.partitions)?;
+        let topic = topic::create_with(addr, &name, case.partitions, extras.configs)?;
         if let Some((filling, _)) = case.fill {
             topic::fill(addr, &topic, filling, filled)?;
         }
-        let stage = Stage { addr, topic, requests, filled };
+        let stage = Stage { addr, topic, requests, filled, within, per_second };
         let counts = traced(running.server, case, &stage, &report)?;
         topic::delete(addr, &stage.topic)?;
         // Writing to a String cannot fail.
@@ -40,7 +48,7 @@ pub fn count(bench: &mut Bench, case: &Case) -> Result<String> {
     for plain in limits {
         let server = plain.start(&bench.fresh_dir("loop"))?;
         let topic = Topic { name: String::new(), id: [0; 16], partitions: case.partitions };
-        let stage = Stage { addr: server.addr, topic, requests, filled };
+        let stage = Stage { addr: server.addr, topic, requests, filled, within, per_second };
         let counts = traced(&server, case, &stage, &report)?;
         let _ = writeln!(text, "{:18} {:28} {counts}", case.name, plain.name);
     }

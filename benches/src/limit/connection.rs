@@ -32,12 +32,31 @@ pub struct State {
     unseen: usize,
     /// Answers to connections other than the one being served.
     pub released: Vec<(usize, Vec<u8>)>,
+    /// Where the records of the last produce are, and who waits for them to be sent from there.
+    pub fan_out: Option<FanOut>,
+}
+
+/// Records that everybody who waited gets by sendfile.
+pub struct FanOut {
+    file: File,
+    place: u64,
+    len: usize,
+    /// Connections and the correlation ids of their fetches.
+    pub waiters: Vec<(usize, [u8; 4])>,
 }
 
 impl State {
     /// Nothing parked yet.
     pub fn new(options: Options, warm: Option<File>) -> State {
-        State { options, warm, warm_at: 0, parked: Vec::new(), unseen: 0, released: Vec::new() }
+        State {
+            options,
+            warm,
+            warm_at: 0,
+            parked: Vec::new(),
+            unseen: 0,
+            released: Vec::new(),
+            fan_out: None,
+        }
     }
 
     /// The next place in the warm file with so many bytes behind it.
@@ -94,6 +113,14 @@ impl Connection {
         send_all(&self.socket, bytes, SendFlags::empty())
     }
 
+    /// Sends an answer with the records of a fan-out.
+    pub fn send_range(&self, correlation: [u8; 4], from: &FanOut) -> Result<()> {
+        let mut head = Vec::new();
+        answer::fetch_head(correlation, from.len, &mut head);
+        send_all(&self.socket, &head, SendFlags::MORE)?;
+        send_file(&self.socket, &from.file, from.place, from.len)
+    }
+
     /// Takes what has come and answers it; false when the client is gone.
     pub fn serve(&mut self, index: usize, state: &mut State) -> Result<bool> {
         loop {
@@ -148,9 +175,17 @@ impl Connection {
         if answer::is_fetch(frame) {
             return self.fetch(index, correlation, state);
         }
+        let place = self.written;
         self.append(frame)?;
         answer::produce(correlation, &mut self.out);
-        if state.options.park {
+        if state.options.park && state.options.via == Via::Sendfile {
+            let waiters = std::mem::take(&mut state.parked);
+            let file = self.file.as_ref().map(File::try_clone);
+            if let Some(file) = file.transpose().attempt("fanning out")? {
+                let len = state.options.fetch_bytes;
+                state.fan_out = Some(FanOut { file, place, len, waiters });
+            }
+        } else if state.options.park {
             match state.parked.pop() {
                 Some((waiter, correlation)) => {
                     let mut answer = Vec::new();
@@ -195,15 +230,8 @@ impl Connection {
             answer::fetch_head(correlation, len, &mut self.out);
             send_all(&self.socket, &self.out, SendFlags::MORE)?;
             self.out.clear();
-            let mut place = state.next_place();
-            let end = place + len as u64;
-            while place < end {
-                let left = usize::try_from(end - place).unwrap_or(0);
-                let sent = rustix::fs::sendfile(&self.socket, state.warm()?, Some(&mut place), left);
-                if sent.attempt("sendfile")? == 0 {
-                    return Err(Error::Setup("the warm file is too short".to_owned()));
-                }
-            }
+            let place = state.next_place();
+            send_file(&self.socket, state.warm()?, place, len)?;
         }
         if self.out.len() >= LARGE_ANSWER {
             send_all(&self.socket, &self.out, SendFlags::empty())?;
@@ -211,6 +239,17 @@ impl Connection {
         }
         Ok(())
     }
+}
+
+fn send_file(socket: &TcpStream, file: &File, mut place: u64, len: usize) -> Result<()> {
+    let end = place + len as u64;
+    while place < end {
+        let left = usize::try_from(end - place).unwrap_or(0);
+        if rustix::fs::sendfile(socket, file, Some(&mut place), left).attempt("sendfile")? == 0 {
+            return Err(Error::Setup("a file is too short".to_owned()));
+        }
+    }
+    Ok(())
 }
 
 fn send_all(socket: &TcpStream, mut bytes: &[u8], flags: SendFlags) -> Result<()> {

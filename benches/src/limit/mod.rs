@@ -39,7 +39,8 @@ pub struct Options {
     /// How they are sent.
     #[arg(long, default_value = "pread")]
     pub via: Via,
-    /// A fetch waits for the next produce, as a long poll does.
+    /// A fetch waits for the next produce, as a long poll does. By pread each produce answers one fetch; by sendfile
+    /// it answers all that wait, with what was produced.
     #[arg(long)]
     pub park: bool,
 }
@@ -81,6 +82,13 @@ pub fn serve(options: &Options) -> Result<()> {
                 slot.as_mut().is_some_and(|connection| connection.serve(index, &mut state).unwrap_or(false));
             if !open {
                 *slot = None;
+            }
+            if let Some(fan_out) = state.fan_out.take() {
+                for (waiter, correlation) in &fan_out.waiters {
+                    if let Some(Some(connection)) = connections.get(*waiter) {
+                        connection.send_range(*correlation, &fan_out)?;
+                    }
+                }
             }
             for (waiter, answer) in state.released.drain(..) {
                 if let Some(Some(connection)) = connections.get_mut(waiter) {

@@ -15,6 +15,8 @@ pub struct Frame {
     pub bytes: Vec<u8>,
     /// The offset that moves on with every sending, if any.
     pub step: Option<Step>,
+    /// The sequence that moves on with every sending, if there is an idempotent producer.
+    pub sequence: Option<Sequence>,
     /// The API's name, for errors.
     pub api: &'static str,
     /// Where the answer (after its length) has its error code.
@@ -35,6 +37,25 @@ pub struct Step {
     /// Where it starts again at zero.
     pub wrap: i64,
 }
+
+/// The next sequence of an idempotent producer, which is under its batch's checksum.
+#[derive(Clone, Copy)]
+pub struct Sequence {
+    /// Where the batch begins and ends in the frame.
+    batch: (usize, usize),
+    next: i32,
+    by: i32,
+}
+
+// Places in a batch.
+const CRC_AT: usize = 17;
+const CHECKED_AT: usize = 21;
+const PRODUCER_ID_AT: usize = 43;
+const PRODUCER_EPOCH_AT: usize = 51;
+const SEQUENCE_AT: usize = 53;
+const COUNT_AT: usize = 57;
+/// What stands behind the batch in the request of [`produce`].
+const BEHIND_BATCH: usize = 3;
 
 /// Position of the correlation id in a frame.
 pub const CORRELATION_AT: usize = 8;
@@ -58,7 +79,7 @@ impl Frame {
         let length = header.bytes.len().saturating_add(body.len());
         let mut frame = Writer::default();
         frame.i32(length.try_into().unwrap_or(i32::MAX)).raw(&header.bytes).raw(body);
-        Frame { bytes: frame.bytes, step: None, api, code_at, min_answer: code_at + 2 }
+        Frame { bytes: frame.bytes, step: None, sequence: None, api, code_at, min_answer: code_at + 2 }
     }
 
     /// Makes the frame ready for one sending.
@@ -70,6 +91,13 @@ impl Frame {
             if step.next >= step.wrap {
                 step.next = 0;
             }
+        }
+        if let Some(sequence) = &mut self.sequence {
+            let (from, to) = sequence.batch;
+            patch(&mut self.bytes, from + SEQUENCE_AT, &sequence.next.to_be_bytes());
+            let crc = crc32c::crc32c(self.bytes.get(from + CHECKED_AT..to).unwrap_or_default());
+            patch(&mut self.bytes, from + CRC_AT, &crc.to_be_bytes());
+            sequence.next = sequence.next.checked_add(sequence.by).unwrap_or(0);
         }
     }
 
@@ -169,6 +197,18 @@ impl Frame {
         self
     }
 
+    /// Makes the one batch of a [`produce`], of so many bytes, that of an idempotent producer.
+    pub fn by_producer(mut self, id: i64, batch_bytes: usize) -> Frame {
+        let to = self.bytes.len().saturating_sub(BEHIND_BATCH);
+        let from = to.saturating_sub(batch_bytes);
+        patch(&mut self.bytes, from + PRODUCER_ID_AT, &id.to_be_bytes());
+        patch(&mut self.bytes, from + PRODUCER_EPOCH_AT, &0_i16.to_be_bytes());
+        let count = self.bytes.get(from + COUNT_AT..).and_then(|rest| rest.first_chunk());
+        let by = count.map_or(1, |count| i32::from_be_bytes(*count));
+        self.sequence = Some(Sequence { batch: (from, to), next: 0, by });
+        self
+    }
+
     /// An answer must have at least so many bytes.
     pub fn at_least(mut self, bytes: usize) -> Frame {
         self.min_answer = bytes;
@@ -192,6 +232,20 @@ mod tests {
             offsets.push(i64::from_be_bytes(frame.bytes[at..at + 8].try_into().unwrap()));
         }
         assert_eq!(offsets, [0, 4, 0]);
+    }
+
+    #[test]
+    fn the_sequence_of_a_producer_moves_on_under_a_right_checksum() {
+        let batch = super::super::batch::batch(super::super::batch::Filling { records: 3, value_bytes: 10 });
+        let mut frame = produce([7; 16], 0, -1, &batch).by_producer(42, batch.len());
+        let (from, to) = frame.sequence.unwrap().batch;
+        for expected in [0, 3, 6] {
+            frame.prepare(1);
+            let view = barnabas_protocol::batch::BatchView::first(&frame.bytes[from..to]).unwrap().unwrap();
+            view.check_crc().unwrap();
+            assert_eq!(view.header().producer_id, 42);
+            assert_eq!((view.header().producer_epoch, view.header().base_sequence), (0, expected));
+        }
     }
 
     #[test]

@@ -25,8 +25,13 @@ const READY: Duration = Duration::from_secs(20);
 
 /// Creates a topic and waits until every partition answers.
 pub fn create(addr: SocketAddr, name: &str, partitions: i32) -> Result<Topic> {
+    create_with(addr, name, partitions, &[])
+}
+
+/// The same with settings of its own.
+pub fn create_with(addr: SocketAddr, name: &str, partitions: i32, configs: &[(&str, &str)]) -> Result<Topic> {
     let mut caller = Caller::connect(addr)?;
-    let answer = caller.call(&mut request::create_topic(name, partitions, &[]))?;
+    let answer = caller.call(&mut request::create_topic(name, partitions, configs))?;
     let mut reader = Reader(answer);
     reader.take(request::created_id_at(name))?;
     let topic = Topic { name: name.to_owned(), id: reader.array()?, partitions };

@@ -6,7 +6,6 @@ use crate::error::Result;
 use crate::limit::Via;
 use crate::load::Outcome;
 use crate::load::batch::Filling;
-use crate::load::drive::{Plan, drive};
 use crate::load::request::{Fetching, fetch};
 use crate::target::limit::Loop;
 
@@ -43,5 +42,5 @@ fn run(stage: &Stage, connections: usize, window: usize) -> Result<Outcome> {
     let held = stage.filled.cast_signed();
     let frame = fetch(stage.topic.id, 0, fetching).walking(1, held).at_least(KILOBYTE.value_bytes);
     let connections = vec![vec![frame]; connections];
-    drive(stage.addr, Plan { connections, window, requests: stage.requests })
+    stage.drive(connections, window)
 }

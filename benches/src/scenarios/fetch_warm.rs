@@ -6,7 +6,6 @@ use crate::error::Result;
 use crate::limit::Via;
 use crate::load::Outcome;
 use crate::load::batch::LARGE;
-use crate::load::drive::{Plan, drive};
 use crate::load::request::{Fetching, fetch};
 use crate::target::limit::Loop;
 
@@ -37,5 +36,5 @@ fn run(stage: &Stage) -> Result<Outcome> {
     let (records, held) = (records.cast_signed(), held.cast_signed());
     let fetching = Fetching { offset: 0, max_bytes: 1 << 20, max_wait_ms: 500 };
     let frame = fetch(stage.topic.id, 0, fetching).walking(records, held).at_least(1_000_000);
-    drive(stage.addr, Plan { connections: vec![vec![frame]], window: 1, requests: stage.requests })
+    stage.drive(vec![vec![frame]], 1)
 }

@@ -54,7 +54,7 @@ fn commits(stage: &Stage) -> Result<Outcome> {
     await_coordinators(stage.addr, &groups)?;
     let frames =
         groups.iter().map(|group| vec![commit(group, &stage.topic.name, stage.topic.partitions)]).collect();
-    drive(stage.addr, Plan { connections: frames, window: 2, requests: stage.requests })
+    stage.drive(frames, 2)
 }
 
 /// A figure of Kafka's and one of ours, a round each.

@@ -5,7 +5,6 @@ use crate::case::{Case, Per, Stage};
 use crate::error::Result;
 use crate::load::Outcome;
 use crate::load::batch::{LARGE, batch};
-use crate::load::drive::{Plan, drive};
 use crate::load::request::produce;
 use crate::target::limit::WRITE;
 
@@ -24,6 +23,28 @@ pub const SIX_PARTITIONS: Scenario = Scenario {
     run: Run::Compare(Case { name: "produce-large-6", partitions: 6, ..CASE }),
 };
 
+pub const MANY_PARTITIONS: Scenario = Scenario {
+    name: "produce-large-100",
+    about: "the same to 100 partitions in turn, over four connections",
+    run: Run::Compare(Case { name: "produce-large-100", partitions: 100, drive: in_turn, ..CASE }),
+};
+
+pub const ACKS_ALL: Scenario = Scenario {
+    name: "produce-large-all",
+    about: "as produce-large, with acks=all",
+    run: Run::Compare(Case {
+        name: "produce-large-all",
+        partitions: 1,
+        drive: |stage| one_each(stage, ALL_REPLICAS),
+        ..CASE
+    }),
+};
+
+/// acks=all on the wire.
+const ALL_REPLICAS: i16 = -1;
+/// Connections that share many partitions.
+const SHARED_BY: i32 = 4;
+
 const CASE: Case = Case {
     name: "",
     partitions: 0,
@@ -31,12 +52,22 @@ const CASE: Case = Case {
     requests: 6000,
     per: Per::Gigabyte,
     limits: &[WRITE],
-    drive: run,
+    drive: |stage| one_each(stage, 1),
 };
 
-fn run(stage: &Stage) -> Result<Outcome> {
+/// A connection for each partition.
+fn one_each(stage: &Stage, acks: i16) -> Result<Outcome> {
     let batch = batch(LARGE);
-    let frames = |partition| vec![produce(stage.topic.id, partition, 1, &batch)];
-    let connections = (0..stage.topic.partitions).map(frames).collect();
-    drive(stage.addr, Plan { connections, window: WINDOW, requests: stage.requests })
+    let frames = |partition| vec![produce(stage.topic.id, partition, acks, &batch)];
+    stage.drive((0..stage.topic.partitions).map(frames).collect(), WINDOW)
+}
+
+/// Few connections, each of which goes through its share of the partitions.
+fn in_turn(stage: &Stage) -> Result<Outcome> {
+    let batch = batch(LARGE);
+    let frames = |nth| {
+        let partitions = (0..stage.topic.partitions).filter(move |partition| partition % SHARED_BY == nth);
+        partitions.map(|partition| produce(stage.topic.id, partition, 1, &batch)).collect()
+    };
+    stage.drive((0..SHARED_BY).map(frames).collect(), WINDOW)
 }

@@ -5,7 +5,6 @@ use crate::case::{Case, Per, Stage};
 use crate::error::Result;
 use crate::load::Outcome;
 use crate::load::batch::{SMALL, batch};
-use crate::load::drive::{Plan, drive};
 use crate::load::request::produce;
 use crate::target::limit::WRITE;
 
@@ -44,5 +43,5 @@ const CASE: Case = Case {
 fn run(stage: &Stage, connections: usize, window: usize) -> Result<Outcome> {
     let frame = produce(stage.topic.id, 0, 1, &batch(SMALL));
     let connections = vec![vec![frame]; connections];
-    drive(stage.addr, Plan { connections, window, requests: stage.requests })
+    stage.drive(connections, window)
 }

@@ -34,13 +34,15 @@ fn run(stage: &Stage) -> Result<Outcome> {
     let mut caller = Caller::connect(stage.addr)?;
     let mut latency = latencies()?;
     let start = Instant::now();
-    for _ in 0..stage.requests {
+    let mut trips = 0;
+    while trips < stage.requests && !stage.is_over(start) {
         let sent = Instant::now();
         caller.call(&mut produce)?;
         caller.call(&mut fetch)?;
         latency.saturating_record(nanos(sent.elapsed()));
+        trips += 1;
     }
     let elapsed = start.elapsed();
-    let bytes = stage.requests.saturating_mul(batch.len() as u64);
-    Ok(Outcome { requests: stage.requests, sent: bytes, received: bytes, elapsed, latency })
+    let bytes = trips.saturating_mul(batch.len() as u64);
+    Ok(Outcome { requests: trips, sent: bytes, received: bytes, elapsed, latency })
 }

@@ -35,15 +35,17 @@ fn run(stage: &Stage) -> Result<Outcome> {
     let mut consumer = Caller::connect(stage.addr)?;
     let mut latency = latencies()?;
     let start = Instant::now();
-    for _ in 0..stage.requests {
+    let mut trips = 0;
+    while trips < stage.requests && !stage.is_over(start) {
         consumer.send(&mut fetch)?;
         let sent = Instant::now();
         producer.send(&mut produce)?;
         consumer.receive(&fetch)?;
         latency.saturating_record(nanos(sent.elapsed()));
         producer.receive(&produce)?;
+        trips += 1;
     }
     let elapsed = start.elapsed();
-    let bytes = stage.requests.saturating_mul(batch.len() as u64);
-    Ok(Outcome { requests: stage.requests, sent: bytes, received: bytes, elapsed, latency })
+    let bytes = trips.saturating_mul(batch.len() as u64);
+    Ok(Outcome { requests: trips, sent: bytes, received: bytes, elapsed, latency })
 }

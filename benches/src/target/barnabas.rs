@@ -94,7 +94,8 @@ fn properties(dir: &Path, port: u16) -> String {
          transaction.state.log.min.isr=1\n\
          share.coordinator.state.topic.replication.factor=1\n\
          share.coordinator.state.topic.min.isr=1\n\
-         log.segment.delete.delay.ms=500\n",
+         log.segment.delete.delay.ms=500\n\
+         log.retention.check.interval.ms=5000\n",
         data.display()
     )
 }

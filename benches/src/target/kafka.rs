@@ -9,9 +9,10 @@ use super::guard::Guard;
 use super::{End, Server, await_answer, free_port, last_words, local};
 use crate::error::{Attempt, Error, Result};
 
-/// What Kafka's own start script gives its JVM; large files leave soon after their topics.
+/// What Kafka's own start script gives its JVM; large files leave soon after their topics,
+/// and what is beyond the retention soon, too.
 const JVM: &str = "-Xms1G -Xmx1G -XX:+UseG1GC -XX:MaxGCPauseMillis=20 -XX:InitiatingHeapOccupancyPercent=35";
-const SETTINGS: &[&str] = &["log.segment.delete.delay.ms=500"];
+const SETTINGS: &[&str] = &["log.segment.delete.delay.ms=500", "log.retention.check.interval.ms=5000"];
 const TOOL_JVM: &[&str] = &["-Xmx512M", "-XX:+UseG1GC", "-XX:MaxGCPauseMillis=20"];
 
 /// Where Kafka comes from.
