@@ -74,6 +74,11 @@ fn tools_print_what_they_print_for_kafka() {
         );
         std::fs::write(broker.directory().join(format!("delete-{name}.json")), text).unwrap();
     }
+    let one = "moved,0,2\nmoved,1,1\n";
+    let two = "movers,moved,0,1\nothers,moved,0,3\nothers,moved,1,0\n";
+    for (name, text) in [("one-group", one), ("two-groups", two)] {
+        std::fs::write(broker.directory().join(format!("offsets-{name}.csv")), text).unwrap();
+    }
     let expected = suite::home().join("expected");
     let record = std::env::var_os("COMPAT_RECORD").is_some_and(|asked| asked == "1");
     assert!(!record || Broker::is_reference(), "only the reference is recorded: COMPAT_BROKER=reference");
