@@ -10,7 +10,6 @@ use crate::coordinator::group::{Effect, GroupError, GroupId, MemberId, Soft, Ste
 use crate::ids::Uuid;
 
 use super::find::Seat;
-use super::hash::metadata_hash;
 use super::live::{self, Task};
 use super::reconcile::Reconciliation;
 use super::record::Change;
@@ -141,7 +140,7 @@ fn next_epoch(
     if !bump && knows_topics {
         return group.epoch;
     }
-    let hash = metadata_hash(&**cx.cluster, &roster.names());
+    let hash = roster.metadata_hash(&**cx.cluster, knows_topics);
     if !bump && hash == group.metadata_hash {
         return group.epoch;
     }

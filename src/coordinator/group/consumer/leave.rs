@@ -10,7 +10,6 @@ use crate::coordinator::group::{GroupError, GroupId, MemberId, Soft, Step};
 use std::sync::Arc;
 
 use super::find::{owned_instance, unknown};
-use super::hash::metadata_hash;
 use super::live::{self, Task};
 use super::record::Change;
 use super::state::{AWAY, ConsumerGroup, Current, Owned};
@@ -90,7 +89,8 @@ pub(in crate::coordinator::group) fn fence(
             cx.consumer_record(id, Change::Regex(pattern.clone(), None));
         }
     }
-    let hash = metadata_hash(&**cx.cluster, &roster.names());
+    let is_known = soft.consumers.get(id).is_some_and(|live| live.knows_topics);
+    let hash = roster.metadata_hash(&**cx.cluster, is_known);
     let epoch = group.epoch.saturating_add(1);
     cx.consumer_record(id, Change::Group(Some((epoch, hash))));
     if roster.is_empty() {

@@ -3,8 +3,6 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use regex_syntax::ast::ErrorKind;
-use regex_syntax::hir::{Hir, HirKind};
 use tracing::{info, warn};
 
 use crate::coordinator::group::event::Event;
@@ -12,20 +10,22 @@ use crate::coordinator::group::view::Cluster;
 use crate::coordinator::group::{GroupError, GroupId, Soft, Step};
 use crate::ids::TopicName;
 
-use super::Refused;
 use super::hash::metadata_hash;
 use super::live::Live;
 use super::record::Change;
 use super::state::{About, ConsumerGroup, Resolved};
+use super::{Refused, re2};
 
 /// Shortest time between two look-ups of a group, in milliseconds.
 const PAUSE_MS: i64 = 10_000;
 
-/// RE2's limit of a counted repetition.
-const MAX_REPEAT: u32 = 1000;
+/// Longest expression, in bytes. Kafka has no limit.
+const MAX_BYTES: usize = 1 << 16;
 
-/// Most bytes a compiled expression may take.
+/// Most bytes a compiled expression may take. Kafka has no limit.
 const MAX_COMPILED_BYTES: usize = 2 << 20;
+
+const TOO_LARGE: &str = "expression too large";
 
 /// What a heartbeat means for the group's regular expressions.
 #[derive(Default)]
@@ -88,50 +88,12 @@ fn invalid(regex: &str, why: &str) -> Refused {
 
 /// An expression that must match a whole name.
 fn compile(regex: &str) -> Result<::regex::Regex, String> {
-    let hir = regex_syntax::parse(regex).map_err(|error| match error {
-        regex_syntax::Error::Parse(error) => words_of_re2(error.kind()),
-        regex_syntax::Error::Translate(error) => error.kind().to_string(),
-        other => other.to_string(),
-    })?;
-    if repeats_too_often(&hir) {
-        return Err("invalid repeat count".to_owned());
+    if regex.len() > MAX_BYTES {
+        return Err(TOO_LARGE.to_owned());
     }
-    let whole = format!(r"\A(?:{regex})\z");
+    let whole = format!(r"\A(?:{})\z", re2::translate(regex)?);
     let compiled = ::regex::RegexBuilder::new(&whole).size_limit(MAX_COMPILED_BYTES).build();
-    compiled.map_err(|_| "expression too large".to_owned())
-}
-
-/// What RE2 says where it has words for it.
-fn words_of_re2(kind: &ErrorKind) -> String {
-    let words = match kind {
-        ErrorKind::ClassUnclosed => "missing closing ]",
-        ErrorKind::ClassRangeInvalid | ErrorKind::ClassRangeLiteral => "invalid character class range",
-        ErrorKind::GroupUnclosed => "missing closing )",
-        ErrorKind::GroupUnopened => "unexpected )",
-        ErrorKind::RepetitionMissing => "missing argument to repetition operator",
-        ErrorKind::RepetitionCountInvalid => "invalid repeat count",
-        ErrorKind::EscapeUnexpectedEof => "trailing backslash at end of expression",
-        ErrorKind::EscapeUnrecognized | ErrorKind::UnsupportedBackreference => "invalid escape sequence",
-        ErrorKind::UnsupportedLookAround | ErrorKind::FlagUnrecognized => {
-            "invalid or unsupported Perl syntax"
-        }
-        ErrorKind::GroupNameInvalid | ErrorKind::GroupNameDuplicate { .. } => "invalid named capture",
-        other => return other.to_string(),
-    };
-    words.to_owned()
-}
-
-fn repeats_too_often(hir: &Hir) -> bool {
-    match hir.kind() {
-        HirKind::Repetition(repetition) => {
-            repetition.min > MAX_REPEAT
-                || repetition.max.is_some_and(|max| max > MAX_REPEAT)
-                || repeats_too_often(&repetition.sub)
-        }
-        HirKind::Capture(capture) => repeats_too_often(&capture.sub),
-        HirKind::Concat(parts) | HirKind::Alternation(parts) => parts.iter().any(repeats_too_often),
-        HirKind::Empty | HirKind::Literal(_) | HirKind::Class(_) | HirKind::Look(_) => false,
-    }
+    compiled.map_err(|_| TOO_LARGE.to_owned())
 }
 
 /// Looks expressions up among all topics. Costly: runs on a blocking thread.

@@ -7,9 +7,11 @@ use crate::coordinator::group::MemberId;
 use crate::coordinator::group::view::Cluster;
 use crate::ids::{TopicName, Uuid};
 
+use super::hash::metadata_hash;
 use super::state::{About, ConsumerGroup};
 
 /// The group's members as they are once the records in hand are written.
+#[derive(Clone, Copy)]
 pub(super) struct Roster<'a> {
     /// As the records say.
     pub group: &'a ConsumerGroup,
@@ -68,6 +70,17 @@ impl<'a> Roster<'a> {
         let new = self.changed.into_iter().flat_map(|(_, about)| &about.topics);
         let of_patterns = self.patterns().into_iter().flat_map(|regex| self.of_pattern(regex));
         kept.chain(new).chain(of_patterns).cloned().collect()
+    }
+
+    /// The hash over these topics. If the group's hash is known to hold (`is_known`), it is computed only when other
+    /// topics are read than before: a topic may have thousands of partitions, and each member that comes or goes asks.
+    pub fn metadata_hash(&self, cluster: &dyn Cluster, is_known: bool) -> i64 {
+        let names = self.names();
+        let before = Roster { changed: None, gone: &[], ..*self };
+        if is_known && names == before.names() {
+            return self.group.metadata_hash;
+        }
+        metadata_hash(cluster, &names)
     }
 
     fn of_pattern(&self, regex: &Arc<str>) -> impl Iterator<Item = &'a TopicName> {
