@@ -67,5 +67,9 @@ mod tests {
             "metadata.version",
         ];
         assert_eq!(in_buckets(features.to_vec(), 8, |name| name), expected);
+        // Twelve producers in a row, as DescribeProducers lists them: 16 buckets.
+        let producers: Vec<i64> = (1013..1025).collect();
+        let listed = by_id(producers, |id| *id);
+        assert_eq!(listed, [1024, 1013, 1014, 1015, 1016, 1017, 1018, 1019, 1020, 1021, 1022, 1023]);
     }
 }

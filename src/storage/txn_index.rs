@@ -43,8 +43,11 @@ impl TxnIndex {
         to: i64,
         found: &mut Vec<AbortedTransaction>,
     ) -> io::Result<bool> {
-        for aborted in self.entries(disk)?.read().iter() {
-            if aborted.last_offset >= from && aborted.first_offset < to {
+        let entries = self.entries(disk)?.read();
+        // Their ends are in order.
+        let first = entries.partition_point(|aborted| aborted.last_offset < from);
+        for aborted in entries.iter().skip(first) {
+            if aborted.first_offset < to {
                 found.push(*aborted);
             }
             if aborted.last_stable_offset >= to {

@@ -15,6 +15,7 @@ mod statics;
 mod syncs;
 mod topics;
 mod transactions;
+mod transactions_random;
 
 use std::sync::Arc;
 

@@ -5,11 +5,11 @@ use crate::coordinator::group::event::DeleteOffsets;
 
 const PRODUCER: (i64, i16) = (77, 0);
 
-fn in_transaction(producer: (i64, i16), partition: i32, offset: i64) -> Commit {
+pub(super) fn in_transaction(producer: (i64, i16), partition: i32, offset: i64) -> Commit {
     Commit { producer: Some(producer), ..committing("g", "t", partition, offset) }
 }
 
-fn stable(tale: &mut Tale, partition: i32) -> Result<i64, GroupError> {
+pub(super) fn stable(tale: &mut Tale, partition: i32) -> Result<i64, GroupError> {
     let topics = Some(vec![("t".into(), vec![partition])]);
     let fetched = tale.fetch(Fetch { require_stable: true, ..fetching("g", topics) });
     let one = &fetched[0].partitions[0];
