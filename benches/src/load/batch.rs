@@ -16,8 +16,26 @@ pub const LARGE: Filling = Filling { records: 250, value_bytes: 1000 };
 /// One record of 100 bytes: what a producer sends that does not batch.
 pub const SMALL: Filling = Filling { records: 1, value_bytes: 100 };
 
+/// The producer of a batch in a transaction; its sequence is the first of its epoch.
+#[derive(Clone, Copy)]
+pub struct Producer {
+    /// Its id.
+    pub id: i64,
+    /// Its epoch.
+    pub epoch: i16,
+}
+
 /// A record batch as a producer without idempotence sends it.
 pub fn batch(filling: Filling) -> Vec<u8> {
+    encode(filling, 0, Producer { id: -1, epoch: -1 }, -1)
+}
+
+/// The first batch of a transaction in a partition.
+pub fn transactional(filling: Filling, producer: Producer) -> Vec<u8> {
+    encode(filling, 0x10, producer, 0)
+}
+
+fn encode(filling: Filling, attributes: i16, producer: Producer, sequence: i32) -> Vec<u8> {
     let mut records = Writer::default();
     let mut noise = 0x9e37_79b9_7f4a_7c15_u64;
     for delta in 0..filling.records {
@@ -40,13 +58,13 @@ pub fn batch(filling: Filling) -> Vec<u8> {
     let now = i64::try_from(now).unwrap_or(0);
     let mut checked = Writer::default();
     checked
-        .i16(0)
+        .i16(attributes)
         .i32(i32::from(filling.records) - 1)
         .i64(now)
         .i64(now)
-        .i64(-1)
-        .i16(-1)
-        .i32(-1)
+        .i64(producer.id)
+        .i16(producer.epoch)
+        .i32(sequence)
         .i32(i32::from(filling.records))
         .raw(&records.bytes);
     let mut whole = Writer::default();

@@ -9,6 +9,7 @@ pub mod group;
 mod inbox;
 pub mod request;
 pub mod topic;
+pub mod transaction;
 mod wire;
 
 use std::time::Duration;

@@ -2,7 +2,8 @@
 //!
 //! Versions are ones that clients of today use: topics by id in Produce and Fetch.
 
-use super::wire::{Writer, code_at};
+use super::batch::Producer;
+use super::wire::{Reader, Writer, code_at};
 use crate::error::{Error, Result};
 
 /// A topic's id as it stands on the wire.
@@ -57,6 +58,8 @@ const COUNT_AT: usize = 57;
 /// What stands behind the batch in the request of [`produce`].
 const BEHIND_BATCH: usize = 3;
 
+/// Between two fields of a fetch: isolation, session id and epoch, topics, topic, partitions, partition, leader epoch.
+const FROM_ISOLATION_TO_OFFSET: usize = 1 + 4 + 4 + 1 + 16 + 1 + 4 + 4;
 /// Position of the correlation id in a frame.
 pub const CORRELATION_AT: usize = 8;
 const CLIENT_ID: &[u8] = b"benches";
@@ -160,6 +163,59 @@ pub fn produce(topic: TopicId, partition: i32, acks: i16, batch: &[u8]) -> Frame
     Frame::new("Produce", 0, 13, true, &body.bytes, 4 + 1 + 1 + 16 + 1 + 4)
 }
 
+/// FindCoordinator v1 of a transactional id; the first one makes the topic of transactions.
+pub fn find_coordinator(id: &str) -> Frame {
+    let mut body = Writer::default();
+    body.i16(id.len().try_into().unwrap_or(i16::MAX)).raw(id.as_bytes()).i8(1);
+    Frame::new("FindCoordinator", 10, 1, false, &body.bytes, 4 + 4)
+}
+
+/// InitProducerId v4; the answer has a [`producer_of`].
+pub fn init_producer_id(id: &str) -> Frame {
+    let mut body = Writer::default();
+    body.compact_bytes(id.as_bytes()).i32(900_000).i64(-1).i16(-1).no_tags();
+    Frame::new("InitProducerId", 22, 4, true, &body.bytes, 4 + 1 + 4)
+}
+
+/// AddPartitionsToTxn v3 of one partition.
+pub fn add_partition(id: &str, producer: Producer, topic: &str, partition: i32) -> Frame {
+    let mut body = Writer::default();
+    body.compact_bytes(id.as_bytes()).i64(producer.id).i16(producer.epoch);
+    body.compact_len(1).compact_bytes(topic.as_bytes()).compact_len(1).i32(partition).no_tags().no_tags();
+    let code_at = 4 + 1 + 4 + 1 + 1 + topic.len() + 1 + 4;
+    Frame::new("AddPartitionsToTxn", 24, 3, true, &body.bytes, code_at)
+}
+
+/// Produce v13 of a transaction's batches, one to each of the first partitions, which join it by themselves.
+pub fn produce_in_transaction(topic: TopicId, id: &str, batches: &[Vec<u8>]) -> Frame {
+    let mut body = Writer::default();
+    body.compact_bytes(id.as_bytes())
+        .i16(-1)
+        .i32(30_000)
+        .compact_len(1)
+        .raw(&topic)
+        .compact_len(batches.len());
+    for (partition, batch) in (0..).zip(batches) {
+        body.i32(partition).compact_bytes(batch).no_tags();
+    }
+    body.no_tags().no_tags();
+    Frame::new("Produce", 0, 13, true, &body.bytes, 4 + 1 + 1 + 16 + 1 + 4)
+}
+
+/// EndTxn v5; the answer has the [`producer_of`] the next transaction.
+pub fn end_transaction(id: &str, producer: Producer, commit: bool) -> Frame {
+    let mut body = Writer::default();
+    body.compact_bytes(id.as_bytes()).i64(producer.id).i16(producer.epoch).i8(commit.into()).no_tags();
+    Frame::new("EndTxn", 26, 5, true, &body.bytes, 4 + 1 + 4)
+}
+
+/// The producer in an answer to InitProducerId or EndTxn.
+pub fn producer_of(answer: &[u8]) -> Result<Producer> {
+    let mut reader = Reader(answer);
+    reader.take(4 + 1 + 4 + 2)?;
+    Ok(Producer { id: i64::from_be_bytes(reader.array()?), epoch: reader.i16()? })
+}
+
 /// What a fetch asks for.
 #[derive(Clone, Copy)]
 pub struct Fetching {
@@ -206,6 +262,14 @@ impl Frame {
         let count = self.bytes.get(from + COUNT_AT..).and_then(|rest| rest.first_chunk());
         let by = count.map_or(1, |count| i32::from_be_bytes(*count));
         self.sequence = Some(Sequence { batch: (from, to), next: 0, by });
+        self
+    }
+
+    /// Lets a fetch read what is committed.
+    pub fn committed(mut self) -> Frame {
+        if let Some(step) = self.step {
+            patch(&mut self.bytes, step.at.saturating_sub(FROM_ISOLATION_TO_OFFSET), &[1]);
+        }
         self
     }
 

@@ -15,10 +15,13 @@ mod produce_idempotent;
 mod produce_large;
 mod produce_slow;
 mod produce_small;
+mod read_committed;
 mod round_trip;
 mod start;
 mod start_many;
 mod tail;
+mod transactional_ids;
+mod transactions;
 
 use crate::bench::Bench;
 use crate::case::{Case, Extras};
@@ -88,5 +91,8 @@ pub const ALL: &[Scenario] = &[
     paced::PRODUCE,
     paced::ROUND_TRIP,
     mixed::SCENARIO,
+    transactions::SCENARIO,
+    read_committed::SCENARIO,
+    transactional_ids::SCENARIO,
     java_perf::SCENARIO,
 ];
