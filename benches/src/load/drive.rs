@@ -177,7 +177,7 @@ impl Connection {
             turn: 0,
             correlation: 0,
             window,
-            in_flight: VecDeque::with_capacity(window),
+            in_flight: VecDeque::new(),
             gathered: Vec::with_capacity(GATHER * 2),
             gathered_done: 0,
             in_place: None,
