@@ -1,6 +1,8 @@
 //! ListTransactions (66), versions 0-2: the transactional ids that this broker coordinates (KIP-664). Version 1 filters
 //! by duration (KIP-994), 2 by a pattern in RE2 syntax (KIP-1152).
 
+use std::collections::BTreeSet;
+
 use barnabas_protocol::ErrorCode;
 use barnabas_protocol::messages::list_transactions::TransactionState;
 use barnabas_protocol::messages::{ListTransactionsRequest, ListTransactionsResponse};
@@ -22,7 +24,8 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
         pattern => pattern.flatten(),
     };
     let named: Vec<_> = request.state_filters.iter().map(|name| (name, State::from_name(name))).collect();
-    let unknown: Vec<String> =
+    // Each once, however often it is named.
+    let unknown: BTreeSet<String> =
         named.iter().filter(|(_, state)| state.is_none()).map(|(name, _)| (*name).clone()).collect();
     let states = (!named.is_empty()).then(|| named.iter().filter_map(|(_, state)| *state).collect());
     let list = List {
@@ -33,7 +36,10 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
     };
     let asked = ctx.rooms.transactions.ask_all(&Request::List(list));
     after_all(asked, ctx, out, move |replies, ctx, out| {
-        let mut response = ListTransactionsResponse { unknown_state_filters: unknown, ..Default::default() };
+        let mut response = ListTransactionsResponse {
+            unknown_state_filters: unknown.into_iter().collect(),
+            ..Default::default()
+        };
         for reply in replies {
             match reply.map_err(TransactionError::from) {
                 Ok(Response::List(listed)) => {
