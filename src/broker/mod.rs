@@ -173,6 +173,10 @@ impl Broker {
                     if let Some(error) = self.fatal(&dir) {
                         break Err(error);
                     }
+                    if let Some(dir) = partitions.dirs().iter().find(|known| known.path() == dir) {
+                        // Nobody waits for it: clients see it in the metadata.
+                        drop(self.rooms.controller.directory_failed(dir.id()));
+                    }
                 }
             }
         };

@@ -1,10 +1,7 @@
 //! What a client that came in by some listener can reach: each listener has its own view of the cluster.
 
 use super::image::{BrokerImage, Endpoint, Image, PartitionImage};
-use crate::ids::Uuid;
-
-/// A replica whose directory has failed.
-const LOST: Uuid = Uuid([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
+use super::state::directories;
 
 /// Why nobody can be told as the leader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,9 +53,8 @@ impl<'a> Reach<'a> {
     pub fn offline(self, partition: &PartitionImage) -> Vec<i32> {
         let offline = |id: &i32| {
             let alive = self.image.broker(*id).is_some_and(|broker| {
-                let directory = partition.directory_of(*id).unwrap_or(Uuid::ZERO);
-                let unknown = directory.is_zero() || broker.directories.is_empty();
-                !broker.fenced && directory != LOST && (unknown || broker.directories.contains(&directory))
+                let directory = partition.directory_of(*id).unwrap_or_default();
+                !broker.fenced && directories::is_online(directory, &broker.directories)
             });
             !alive || self.endpoint(*id).is_none()
         };

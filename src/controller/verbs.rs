@@ -13,7 +13,7 @@ use super::driver::Controller;
 use super::image::Overrides;
 use super::state::configs::{self, ConfigChange};
 use super::state::topics::{self, Deleted, Doomed, Drawn};
-use super::state::{Decision, Refusal, elections, partitions};
+use super::state::{Decision, Refusal, directories, elections, partitions};
 use crate::ids::Uuid;
 
 /// A topic that the broker makes by itself, because somebody needs it.
@@ -90,7 +90,13 @@ impl Controller {
     /// Notes the log directories that this broker chose: topic, partition, directory.
     pub fn assign_directories(&self, chosen: &[(Uuid, i32, Uuid)]) -> Receiver<()> {
         let node = self.shared.settings.node_id;
-        self.submit(|image, _| partitions::assign_directories(image, node, chosen))
+        self.submit(|image, _| directories::assign(image, node, chosen))
+    }
+
+    /// One of this broker's log directories has failed.
+    pub fn directory_failed(&self, directory: Uuid) -> Receiver<()> {
+        let node = self.shared.settings.node_id;
+        self.submit(|image, _| directories::failed(image, node, directory))
     }
 
     fn draw(&self, topics: usize) -> Drawn {

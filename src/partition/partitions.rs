@@ -17,6 +17,7 @@ use super::{Partition, PartitionError, Table, Topic};
 use crate::clock::Clock;
 use crate::config::{Config, Layers, TopicConfig, TopicDefaults};
 use crate::controller::image::{PartitionImage, ResourceKind, TopicImage};
+use crate::controller::state::directories::is_reserved;
 use crate::controller::{Delta, Image};
 use crate::disk::{Disk, Space};
 use crate::ids::{TopicName, TopicPartition};
@@ -357,11 +358,6 @@ impl Partitions {
     pub(super) fn checkpoint(dir: &LogDir, name: &str) -> PathBuf {
         Path::join(dir.path(), name)
     }
-}
-
-/// Ids that stand for "not chosen yet", "lost" and the like (KIP-858).
-fn is_reserved(id: Uuid) -> bool {
-    u128::from_be_bytes(id.0) < 100
 }
 
 /// The part of a topic's settings that its logs follow.

@@ -10,7 +10,7 @@ use super::super::image::{
 };
 use super::super::record::Record;
 use super::features::{ELR_VERSION, METADATA_VERSION};
-use super::{Hard, brokers, configs, elections, features};
+use super::{Hard, brokers, configs, directories, elections, features};
 use crate::ids::Uuid;
 
 /// A node that is broker and controller in one, at its start.
@@ -101,12 +101,16 @@ fn broker(node: &Node, epoch: i64) -> BrokerImage {
 }
 
 /// After a crash the leader may have lost what was not flushed: a new leader epoch tells clients to look. Partitions
-/// that Kafka left without a leader at its stop get one.
+/// that Kafka left without a leader at its stop get one. Those in directories that do not work have none.
 fn elections(image: &Image, node: &Node) -> impl Iterator<Item = Record> {
     let partitions = image
         .topics()
         .flat_map(|topic| topic.partitions().iter().map(move |partition| (topic.id, partition)));
     partitions.filter_map(move |(topic, partition)| {
+        let directory = partition.directory_of(node.id).unwrap_or_default();
+        if !directories::is_online(directory, &node.directories) {
+            return directories::without(image, topic, partition, node.id).map(Record::from);
+        }
         let again = partition.leader == node.id && !node.stopped_cleanly;
         let elected = if again {
             Elected { leader: node.id, unclean: false }

@@ -6,6 +6,7 @@
 pub mod activation;
 pub mod brokers;
 pub mod configs;
+pub mod directories;
 pub mod elections;
 pub mod features;
 mod kept;

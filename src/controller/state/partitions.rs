@@ -13,6 +13,7 @@ use barnabas_protocol::messages::records::metadata::{
 use super::super::image::{BrokerImage, Changes, Image, NO_LEADER, PartitionImage, TopicImage};
 use super::super::placement::{self, Candidate, PlacementError};
 use super::super::record::Record;
+use super::directories::UNASSIGNED;
 use super::topics::{MOST_PARTITIONS, duplicates};
 use super::{Decision, Refusal, ReplayError};
 use crate::ids::Uuid;
@@ -21,8 +22,6 @@ use crate::ids::Uuid;
 const SAME_LEADER: i32 = -2;
 /// In a change: recovering or not, as before.
 const SAME_RECOVERY: i8 = -1;
-/// A replica whose broker has several directories gets one when the broker has chosen it.
-pub const UNASSIGNED: Uuid = Uuid::ZERO;
 
 /// A partition that is to be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -244,20 +243,6 @@ pub fn change(topic: Uuid, partition: i32) -> PartitionChangeRecord {
         leader_recovery_state: SAME_RECOVERY,
         ..Default::default()
     }
-}
-
-/// Notes the directories that a broker chose for its replicas.
-pub fn assign_directories(image: &Image, broker: i32, chosen: &[(Uuid, i32, Uuid)]) -> Decision<()> {
-    let change = |(topic, index, directory): &(Uuid, i32, Uuid)| {
-        let partition = image.topic_by_id(*topic)?.partition(*index)?;
-        let at = partition.replicas.iter().position(|replica| *replica == broker)?;
-        let mut directories = partition.directories.clone();
-        directories.resize(partition.replicas.len(), UNASSIGNED);
-        let place = directories.get_mut(at).filter(|old| **old != *directory)?;
-        *place = *directory;
-        Some(PartitionChangeRecord { directories: Some(directories), ..change(*topic, *index) }.into())
-    };
-    Decision { records: chosen.iter().filter_map(change).collect(), reply: () }
 }
 
 pub(super) fn to_record(topic: Uuid, partition: &PartitionImage) -> PartitionRecord {

@@ -1,5 +1,6 @@
 use barnabas_protocol::messages::create_partitions::CreatePartitionsAssignment;
 
+use super::super::directories;
 use super::super::story::Story;
 use super::*;
 use crate::controller::image::Image;
@@ -52,12 +53,12 @@ fn additional_assignments_must_be_as_many_as_partitions() {
 fn a_broker_with_several_directories_says_later_which_one_it_took() {
     let mut story = with_topic();
     let chosen = Uuid([8; 16]);
-    story.run(|image, _| assign_directories(image, 1, &[(ID, 0, chosen), (ID, 9, chosen)]));
+    story.run(|image, _| directories::assign(image, 1, &[(ID, 0, chosen), (ID, 9, chosen)]));
     let partition = |image: &Image| image.topic("t").unwrap().partition(0).unwrap().clone();
     assert_eq!(partition(story.image()).directory_of(1), Some(chosen));
     assert_eq!((partition(story.image()).leader_epoch, partition(story.image()).partition_epoch), (0, 1));
     let before = story.log.len();
-    story.run(|image, _| assign_directories(image, 1, &[(ID, 0, chosen)]));
+    story.run(|image, _| directories::assign(image, 1, &[(ID, 0, chosen)]));
     assert_eq!(story.log.len(), before, "what is known is not written again");
     story.the_end();
 }
