@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 
 use self::content::Content;
 use self::names::{NameOp, Names};
-use super::{Disk, DiskFile, DiskLock, Entry, Map, Meta, OpenMode, Space};
+use super::{Disk, DiskFile, DiskLock, Entry, Handles, Map, Meta, OpenMode, Space};
 use crate::clock::Clock;
 use crate::rng::Rng;
 
@@ -26,6 +26,7 @@ pub struct MemoryDisk {
 struct Shared {
     clock: Clock,
     state: Mutex<State>,
+    handles: Handles,
 }
 
 #[derive(Debug, Default)]
@@ -49,7 +50,8 @@ type Inode = Arc<Mutex<Content>>;
 impl MemoryDisk {
     /// An empty disk without limits. The clock gives files their times.
     pub fn new(clock: Clock) -> MemoryDisk {
-        MemoryDisk { shared: Arc::new(Shared { clock, state: Mutex::default() }) }
+        let handles = Handles::new(usize::MAX);
+        MemoryDisk { shared: Arc::new(Shared { clock, state: Mutex::default(), handles }) }
     }
 
     /// As the door that rooms take.
@@ -78,6 +80,11 @@ impl MemoryDisk {
     /// Limits the bytes in files; `None` lifts the limit.
     pub fn set_capacity(&self, bytes: Option<u64>) {
         self.shared.state.lock().capacity = bytes;
+    }
+
+    /// Limits how many kept files are open.
+    pub fn keep_open(&self, files: usize) {
+        self.shared.handles.set_limit(files);
     }
 
     /// Lets every changing call after the next `calls` fail; `None` heals the disk.
@@ -308,6 +315,10 @@ impl Disk for MemoryDisk {
         let state = self.shared.state.lock();
         let total = state.capacity.unwrap_or(1 << 40);
         Ok(Space { total, usable: total.saturating_sub(state.used) })
+    }
+
+    fn handles(&self) -> Option<&Handles> {
+        Some(&self.shared.handles)
     }
 
     fn map(&self, path: &Path) -> io::Result<Map> {

@@ -6,9 +6,12 @@
 //! All calls are synchronous. Appends and reads of what is in the page cache are quick enough for a worker;
 //! syncs, cold reads and whole-file scans belong on a blocking thread, which is the caller's choice.
 //!
+//! A [`KeptFile`] stays open between two uses, as long as there are [`Handles`].
+//!
 //! [`RealDisk`] is the machine's; [`MemoryDisk`] serves tests and the simulator and can lose what was not synced.
 
 mod chunk;
+mod kept;
 mod memory;
 mod real;
 
@@ -22,6 +25,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 pub use chunk::Chunk;
+pub use kept::{Handles, KeptFile};
 pub use memory::MemoryDisk;
 pub use real::RealDisk;
 
@@ -148,6 +152,11 @@ pub trait Disk: Send + Sync + Debug {
 
     /// A read-only view of a file that is never cut while the view lives (it may be renamed or removed).
     fn map(&self, path: &Path) -> io::Result<Map>;
+
+    /// Bounds how many kept files are open; `None` if this disk has no such bound.
+    fn handles(&self) -> Option<&Handles> {
+        None
+    }
 
     /// A whole small file.
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {

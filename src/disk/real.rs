@@ -5,17 +5,25 @@ use std::io::{self, IoSlice, IoSliceMut};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, UNIX_EPOCH};
 
 use bytes::Bytes;
 use rustix::fs::{FallocateFlags, FlockOperation};
 use rustix::io::{Errno, ReadWriteFlags};
+use rustix::process::{Resource, getrlimit};
 
-use super::{Disk, DiskFile, DiskLock, Entry, Map, Meta, OpenMode, Space};
+use super::{Disk, DiskFile, DiskLock, Entry, Handles, Map, Meta, OpenMode, Space};
 
 /// Bytes read at once to bring a range into memory.
 const WARM_BYTES: usize = 128 << 10;
+
+/// The process has one limit of open files, whoever opens them; half of them are for sockets and for what is opened in
+/// passing.
+static HANDLES: LazyLock<Handles> = LazyLock::new(|| {
+    let files = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+    Handles::new(usize::try_from(files / 2).unwrap_or(usize::MAX))
+});
 
 /// The machine's file system.
 #[derive(Clone, Copy, Debug, Default)]
@@ -214,6 +222,10 @@ impl Disk for RealDisk {
             total: stat.f_blocks.saturating_mul(stat.f_frsize),
             usable: stat.f_bavail.saturating_mul(stat.f_frsize),
         })
+    }
+
+    fn handles(&self) -> Option<&Handles> {
+        Some(&HANDLES)
     }
 
     fn map(&self, path: &Path) -> io::Result<Map> {

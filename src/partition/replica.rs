@@ -411,18 +411,17 @@ impl Partition {
             fetched.diverging = Some(diverging);
             return Ok(fetched);
         }
-        let slice = self.log.read(read.offset, read.max_bytes, read.min_one, upper);
-        let slice = slice.map_err(|error| self.read_failed(&error))?;
-        fetched.records = slice.chunk;
-        if read.isolation == Isolation::LastStable {
-            let none = fetched.records.is_empty() && !slice.first_cut;
-            fetched.aborted = Some(if none {
-                Vec::new()
-            } else {
-                let aborted = self.log.aborted_transactions(read.offset, slice.below);
-                aborted.map_err(|error| self.read_failed(&error))?
-            });
-        }
+        let slice = match read.isolation {
+            Isolation::LastStable => self
+                .log
+                .read_committed(read.offset, read.max_bytes, read.min_one, upper)
+                .map(|(slice, aborted)| {
+                    fetched.aborted = Some(aborted);
+                    slice
+                }),
+            _ => self.log.read(read.offset, read.max_bytes, read.min_one, upper),
+        };
+        fetched.records = slice.map_err(|error| self.read_failed(&error))?.chunk;
         Ok(fetched)
     }
 

@@ -83,10 +83,10 @@ impl Active {
             active.last_time_entry = timestamp;
             active.largest = (timestamp, segment.base.saturating_add(i64::from(relative)));
         }
-        let mut first = HeaderScan::new(file.as_ref(), 0, bytes);
+        let mut first = HeaderScan::new(Arc::clone(&file), 0, bytes);
         active.first_timestamp = first.next()?.map(|found| found.header.max_timestamp);
         let mut end = segment.base;
-        let mut scan = HeaderScan::new(file.as_ref(), from, bytes);
+        let mut scan = HeaderScan::new(file, from, bytes);
         while let Some(found) = scan.next()? {
             end = found.header.next_offset();
             if found.header.max_timestamp > active.largest.0 {

@@ -111,15 +111,20 @@ impl Log {
 
     /// The aborted transactions that touch `[from, to)`.
     pub fn aborted_transactions(&self, from: i64, to: i64) -> Result<Vec<AbortedTransaction>, ReadError> {
-        let segments = self.segments.load();
+        let found = self.aborted_in(&self.segments.load(), from, to);
+        found.map_err(|source| ReadError::Storage(self.io("read the transaction index in")(source)))
+    }
+
+    pub(super) fn aborted_in(
+        &self,
+        segments: &Segments,
+        from: i64,
+        to: i64,
+    ) -> io::Result<Vec<AbortedTransaction>> {
         let first = segments.partition_point(|segment| segment.base <= from).saturating_sub(1);
         let mut found = Vec::new();
         for segment in segments.iter().skip(first) {
-            let more = segment
-                .aborted
-                .collect(self.disk.as_ref(), from, to, &mut found)
-                .map_err(self.io("read the transaction index in"))?;
-            if !more {
+            if !segment.aborted.collect(self.disk.as_ref(), from, to, &mut found)? {
                 break;
             }
         }

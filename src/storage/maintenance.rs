@@ -94,6 +94,9 @@ impl Appender {
         let segments = self.log.segments.load_full();
         let (gone, kept) = segments.split_at_checked(count).unwrap_or((&[], &segments));
         let first_base = kept.first().map_or(0, |segment| segment.base);
+        // Who still reads in them must not miss what was aborted.
+        let pinned = gone.iter().try_for_each(|segment| segment.aborted.pin(self.log.disk.as_ref()));
+        self.or_poison("read the transaction index in", pinned)?;
         let log_start = self.log.start.fetch_max(first_base, Ordering::AcqRel).max(first_base);
         self.log.segments.store(Arc::new(kept.to_vec()));
         self.forget_epochs_before(log_start)?;
@@ -136,7 +139,7 @@ impl Appender {
             self.store_epochs(epochs)?;
         }
         let oldest = now.wall_ms.saturating_sub(self.producer_expiry_ms);
-        let reloaded = reload_producers(&log, offset, oldest, None);
+        let reloaded = reload_producers(log.disk.as_ref(), &log.dir, &log.segments.load(), offset, oldest);
         self.producers =
             reloaded.map_err(|error| self.broken("read", error)).inspect_err(|_| log.poison())?;
         log.unstable.store(self.producers.first_open().unwrap_or(i64::MAX), Ordering::Release);

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use super::testing::*;
 use super::*;
 use crate::clock::Now;
-use crate::disk::{Disk, MemoryDisk};
+use crate::disk::{Disk, MemoryDisk, OpenMode};
 use crate::rng::Rng;
 
 /// A batch that was appended, as it must be in the file.
@@ -51,6 +51,7 @@ impl World {
         let rng = Rng::from_seed(seed);
         let disk = memory();
         disk.sync_dir(Path::new("/")).unwrap();
+        disk.keep_open(1 + rng.below(4) as usize);
         let config = LogConfig {
             segment_bytes: 800 + rng.below(2000) as u32,
             index_interval_bytes: rng.below(400) as u32,
@@ -89,7 +90,8 @@ impl World {
             86..90 => self.checkpoint = (self.log.recovery_point(), self.log.start_offset()),
             90..93 => self.stop_clean(),
             93..95 => self.fail(),
-            95..98 => self.reopen(false),
+            95..97 => self.reopen(false),
+            97 => self.rot(),
             _ => self.reopen(true),
         }
         self.now.wall_ms += self.rng.below(50) as i64;
@@ -281,6 +283,46 @@ impl World {
         self.cut_history(end);
         if self.log.size() == 0 {
             // The end was lost below the log's start: it begins anew there, perhaps inside a lost batch.
+            self.history.retain(|kept| kept.last < self.start);
+        }
+        self.compare();
+    }
+
+    /// A bit of a log file turns while the broker is down: the log ends before that batch.
+    fn rot(&mut self) {
+        self.log.flush().unwrap();
+        let segments = self.log.segments();
+        let Some(segment) = segments.get(self.rng.below(segments.len() as u64) as usize) else { return };
+        let path = dir().join(format!("{:020}.log", segment.base_offset));
+        let bytes = self.disk.read(&path).unwrap();
+        // What a leader patches, offset and epoch, is under no checksum.
+        let batches: Vec<_> = barnabas_protocol::batch::Batches::new(&bytes).map(Result::unwrap).collect();
+        let Some(batch) = batches.get(self.rng.below(batches.len() as u64) as usize) else { return };
+        let start = batch.bytes().as_ptr() as usize - bytes.as_ptr() as usize;
+        let within = 16 + self.rng.below(batch.bytes().len() as u64 - 16);
+        let position = start + within as usize;
+        let turned = bytes[position] ^ 1 << self.rng.below(8);
+        self.disk.open(&path, OpenMode::Write).unwrap().write_at(position as u64, &[turned]).unwrap();
+        let end = batch.header().base_offset;
+        if end < self.checkpoint.1 {
+            // Beyond what the model knows: everything is gone, and the log begins anew.
+            self.disk
+                .open(&path, OpenMode::Write)
+                .unwrap()
+                .write_at(position as u64, &[bytes[position]])
+                .unwrap();
+            return;
+        }
+        self.with_closed(drop);
+        self.checkpoint.0 = 0;
+        let opening = Opening { clean: false, recovery_point: 0, log_start: self.checkpoint.1, ..NEW };
+        let opened = open(&self.disk, self.config.clone(), opening);
+        assert!(opened.report.cut_bytes > 0);
+        (self.appender, self.log) = (opened.appender, opened.log);
+        assert_eq!(self.log.end_offset(), end, "{:?}", opened.report);
+        self.cut_history(end);
+        self.start = self.log.start_offset();
+        if self.log.size() == 0 {
             self.history.retain(|kept| kept.last < self.start);
         }
         self.compare();

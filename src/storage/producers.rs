@@ -7,7 +7,7 @@ mod snapshot;
 use entry::Passing;
 pub(super) use entry::{BatchRef, Entry, LastRecord};
 pub(super) use guard::Guards;
-pub(super) use snapshot::{decode, encode, file_name, parse_file_name, write};
+pub(super) use snapshot::{decode, file_name, parse_file_name, write};
 
 use std::collections::{BTreeMap, HashMap};
 

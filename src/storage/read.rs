@@ -8,7 +8,7 @@ use barnabas_protocol::batch::{BatchView, Caps, OVERHEAD_BYTES, Scratch};
 use super::log::{Log, Segments};
 use super::scan::{Found, ScanError};
 use super::segment::Segment;
-use super::{ReadError, ReadSlice, TimestampOffset};
+use super::{AbortedTransaction, ReadError, ReadSlice, TimestampOffset};
 use crate::disk::{Chunk, DiskFile};
 
 impl Log {
@@ -21,17 +21,37 @@ impl Log {
         min_one: bool,
         upper_bound: i64,
     ) -> Result<ReadSlice, ReadError> {
+        let upper = self.readable(offset, upper_bound)?;
+        self.looking(|segments| self.slice(segments, offset, max_bytes, min_one, upper))
+    }
+
+    /// As [`Log::read`], with the aborted transactions that touch what is read.
+    pub fn read_committed(
+        &self,
+        offset: i64,
+        max_bytes: u64,
+        min_one: bool,
+        upper_bound: i64,
+    ) -> Result<(ReadSlice, Vec<AbortedTransaction>), ReadError> {
+        let upper = self.readable(offset, upper_bound)?;
+        // From the same segments: those that take their places, or none, may no longer know of the transactions.
+        self.looking(|segments| {
+            let slice = self.slice(segments, offset, max_bytes, min_one, upper)?;
+            let none = slice.chunk.is_empty() && !slice.first_cut;
+            let aborted = if none { Vec::new() } else { self.aborted_in(segments, offset, slice.below)? };
+            Ok((slice, aborted))
+        })
+    }
+
+    /// Up to where may be read from an offset on; the offset itself if there is nothing.
+    fn readable(&self, offset: i64, upper_bound: i64) -> Result<i64, ReadError> {
         // The end first: whatever the segments say later reaches at least as far.
         let end = self.end_offset();
         let start = self.start_offset();
         if offset < start || offset > end {
             return Err(ReadError::OutOfRange { offset, start, end });
         }
-        let upper = upper_bound.min(end);
-        if offset >= upper {
-            return Ok(ReadSlice { chunk: Chunk::EMPTY, first_cut: false, below: offset });
-        }
-        self.looking(|segments| self.slice(segments, offset, max_bytes, min_one, upper))
+        Ok(upper_bound.min(end))
     }
 
     fn slice(
@@ -42,6 +62,10 @@ impl Log {
         min_one: bool,
         upper: i64,
     ) -> Result<ReadSlice, ScanError> {
+        let nothing = ReadSlice { chunk: Chunk::EMPTY, first_cut: false, below: offset };
+        if offset >= upper {
+            return Ok(nothing);
+        }
         let first = segments.partition_point(|segment| segment.base <= offset).saturating_sub(1);
         // Compaction may have left the segment without anything at or after the offset.
         for (at, segment) in segments.iter().enumerate().skip(first) {
@@ -59,14 +83,14 @@ impl Log {
             if length == 0 {
                 return Ok(ReadSlice { chunk: Chunk::EMPTY, first_cut, below: offset });
             }
-            let file = segment.file(self.disk.as_ref())?.clone();
+            let file = segment.file(self.disk.as_ref())?;
             let below = match segment.offsets.above(self.disk.as_ref(), position + length)? {
                 Some(relative) => segment.base.saturating_add(i64::from(relative)),
                 None => segments.get(at + 1).map_or_else(|| self.end_offset(), |next| next.base),
             };
             return Ok(ReadSlice { chunk: Chunk::File { file, position, length }, first_cut, below });
         }
-        Ok(ReadSlice { chunk: Chunk::EMPTY, first_cut: false, below: offset })
+        Ok(nothing)
     }
 
     /// Where the batch of an offset begins and how large it is; 0 if it is surely not larger than `max_bytes`.

@@ -13,13 +13,14 @@ use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 
 use self::inventory::Inventory;
+use self::producers::{catch_up, newest_snapshot, note};
 use super::active::Active;
 use super::boundaries::Boundaries;
 use super::leader_epochs::{self, LeaderEpochs};
 use super::log::{Log, Segments};
 use super::maintenance::remove_segments;
 use super::offset_index::OffsetIndex;
-use super::producers::Guards;
+use super::producers::{Guards, Producers, file_name as snapshot_name, write as write_snapshot};
 use super::scan::{FullScan, HeaderScan, ScanError, sound_behind};
 use super::segment::{INDEX, Segment, TIME_INDEX};
 use super::time_index::TimeIndex;
@@ -46,10 +47,17 @@ impl Log {
             now,
             report: RecoveryReport::default(),
             epochs: LeaderEpochs::default(),
-            scanned_from: None,
+            oldest: now.wall_ms.saturating_sub(opening.producer_expiry_ms),
+            scanned: false,
+            producers: None,
         };
         let (segments, active, end) = recovery.run(&opening)?;
-        let Recovery { dir, mut epochs, report, scanned_from, .. } = recovery;
+        let Recovery { dir, mut epochs, report, oldest, scanned, producers, .. } = recovery;
+        let producers = match producers {
+            Some(producers) => producers,
+            None => reload_producers(disk.as_ref(), &dir, &segments, end, oldest)
+                .map_err(|error| broken(&dir, error))?,
+        };
         let first_base = segments.first().map_or(0, |segment| segment.base);
         let start = opening.log_start.clamp(first_base, end);
         let changed = epochs.truncate_from_end(end) | epochs.truncate_from_start(start);
@@ -77,9 +85,6 @@ impl Log {
             poisoned: AtomicBool::new(false),
             abandoned: AtomicBool::new(false),
         });
-        let oldest = now.wall_ms.saturating_sub(opening.producer_expiry_ms);
-        let producers =
-            reload_producers(&log, end, oldest, scanned_from).map_err(|error| broken(log.dir(), error))?;
         let mut appender = Appender {
             log: Arc::clone(&log),
             active,
@@ -89,7 +94,7 @@ impl Log {
             jitter_seed: opening.jitter_seed,
             leader_epoch,
             epoch_due: false,
-            touched: scanned_from.is_some() || report.rebuilt_indexes > 0,
+            touched: scanned || report.rebuilt_indexes > 0,
         };
         appender.publish_opened();
         Ok(Opened { appender, log, report })
@@ -103,8 +108,12 @@ struct Recovery<'a> {
     now: Now,
     report: RecoveryReport,
     epochs: LeaderEpochs,
-    /// Base of the first segment that was read again.
-    scanned_from: Option<i64>,
+    /// Segments were read again.
+    scanned: bool,
+    /// Who has been silent since before is forgotten, ms.
+    oldest: i64,
+    /// What the producers have written, once segments have been read again.
+    producers: Option<Producers>,
 }
 
 impl Recovery<'_> {
@@ -149,6 +158,7 @@ impl Recovery<'_> {
                     .map_err(StorageError::io("remove segments of", &self.dir))?;
                 inventory.remove_snapshots(self.disk)?;
                 self.epochs = LeaderEpochs::default();
+                self.producers = Some(Producers::default());
                 let base = opening.log_start.max(0);
                 let fresh = Arc::new(Segment::new(Arc::clone(&self.dir), base, 0, 0, 0));
                 fresh.create(self.disk).map_err(StorageError::io("start a segment of", &self.dir))?;
@@ -175,8 +185,8 @@ impl Recovery<'_> {
         let fail = || StorageError::io("make the index again in", &self.dir);
         let segment = self.without_indexes(base)?;
         let mut active = Active::new(Arc::new(segment), self.now);
-        let file = Arc::clone(active.segment.file(self.disk).map_err(fail())?);
-        let mut scan = HeaderScan::new(file.as_ref(), 0, bytes);
+        let file = active.segment.file(self.disk).map_err(fail())?;
+        let mut scan = HeaderScan::new(file, 0, bytes);
         loop {
             match scan.next() {
                 Ok(Some(found)) => active.note(&found.header, self.config.index_interval_bytes),
@@ -207,6 +217,9 @@ impl Recovery<'_> {
         let dir = Arc::clone(&self.dir);
         let fail = || StorageError::io("recover", &dir);
         let to_scan = segments.split_off(from.min(segments.len()));
+        let Some(first) = to_scan.first() else { return Ok(None) };
+        self.scanned = true;
+        let (mut snapshot, mut producers) = self.producers_at(segments, first.base)?;
         let mut last: Option<(Active, i64)> = None;
         for (at, segment) in to_scan.iter().enumerate() {
             if let Some((active, end)) = &mut last {
@@ -222,7 +235,12 @@ impl Recovery<'_> {
                 active.publish();
                 segments.push(Arc::new(active.segment.sealed()));
             }
-            let (active, end, bad) = self.scan(segment, to_scan.get(at + 1..).unwrap_or_default())?;
+            if segment.base > snapshot {
+                snapshot = segment.base;
+                write_snapshot(self.disk, &dir.join(snapshot_name(snapshot)), &producers, false)?;
+            }
+            let later = to_scan.get(at + 1..).unwrap_or_default();
+            let (active, end, bad) = self.scan(segment, later, &mut producers)?;
             last = Some((active, end));
             if let Some(what) = bad {
                 self.drop_rest(to_scan.get(at + 1..).unwrap_or_default(), &what)?;
@@ -238,7 +256,18 @@ impl Recovery<'_> {
             let synced = first.write_indexes(self.disk, true).and_then(|()| self.disk.sync_dir(&self.dir));
             synced.map_err(fail())?;
         }
+        self.producers = Some(producers);
         Ok(last)
+    }
+
+    /// What the producers have written below an offset, and the offset of the newest snapshot.
+    fn producers_at(&self, segments: &Segments, offset: i64) -> Result<(i64, Producers), StorageError> {
+        let state = newest_snapshot(self.disk, &self.dir, offset).and_then(|(snapshot, mut producers)| {
+            producers.expire(self.oldest);
+            catch_up(self.disk, segments, snapshot..offset, &mut producers)?;
+            Ok((snapshot, producers))
+        });
+        state.map_err(|error| broken(&self.dir, error))
     }
 
     /// Reads a segment, makes its indexes again, and cuts it at the first bad byte. `later` are those behind it.
@@ -246,15 +275,16 @@ impl Recovery<'_> {
         &mut self,
         old: &Segment,
         later: &[Arc<Segment>],
+        producers: &mut Producers,
     ) -> Result<(Active, i64, Option<String>), StorageError> {
         let dir = Arc::clone(&self.dir);
         let fail = || StorageError::io("recover", &dir);
         let bytes = old.bytes();
-        self.scanned_from.get_or_insert(old.base);
         let mut active = Active::new(Arc::new(self.without_indexes(old.base)?), self.now);
-        let file = Arc::clone(active.segment.file(self.disk).map_err(fail())?);
+        active.segment.aborted.truncate(self.disk, 0).map_err(fail())?;
+        let file = active.segment.file(self.disk).map_err(fail())?;
         let mut end = old.base;
-        let mut scan = FullScan::new(file.as_ref(), 0, bytes);
+        let mut scan = FullScan::new(Arc::clone(&file), 0, bytes);
         let bad = loop {
             match scan.next() {
                 Ok(None) => break None,
@@ -271,6 +301,9 @@ impl Recovery<'_> {
                     }
                     active.note(header, self.config.index_interval_bytes);
                     end = header.next_offset();
+                    if let Some(aborted) = note(producers, &view) {
+                        active.segment.aborted.append(self.disk, aborted).map_err(fail())?;
+                    }
                 }
                 Err(ScanError::Bad { position, what }) => {
                     break Some(format!("at position {position}: {what}"));
@@ -279,13 +312,11 @@ impl Recovery<'_> {
             }
         };
         self.report.scanned_bytes += active.bytes;
-        // Filled again when the producers' state is made.
-        active.segment.aborted.truncate(self.disk, 0).map_err(fail())?;
         if let Some(what) = &bad {
             if self.config.refuse_damage {
                 let path = old.path(super::segment::LOG);
                 refuse_to_lose(&path, later, what)?;
-                refuse_if_sound_behind(&path, file.as_ref(), (active.bytes, bytes), end, what)?;
+                refuse_if_sound_behind(&path, &file, (active.bytes, bytes), end, what)?;
             }
             self.report.cut_bytes += bytes.saturating_sub(active.bytes);
             let name = super::segment::file_name(old.base, super::segment::LOG);
@@ -323,7 +354,7 @@ fn refuse_to_lose(path: &Path, later: &[Arc<Segment>], why: &str) -> Result<(), 
 /// The same of sound batches behind the damage, which begins where `damaged` does; `end` is the offset of it.
 fn refuse_if_sound_behind(
     path: &Path,
-    file: &dyn DiskFile,
+    file: &Arc<dyn DiskFile>,
     damaged: (u64, u64),
     end: i64,
     why: &str,

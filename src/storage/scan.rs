@@ -1,6 +1,7 @@
 //! Walks the batches of a segment: their headers only, or all of their bytes.
 
 use std::io;
+use std::sync::Arc;
 
 use barnabas_protocol::batch::{BatchView, HEADER_BYTES, Header, MAGIC, OVERHEAD_BYTES};
 use thiserror::Error;
@@ -36,8 +37,8 @@ impl Found {
 }
 
 /// Walks headers without reading the records between them.
-pub(super) struct HeaderScan<'a> {
-    file: &'a dyn DiskFile,
+pub(super) struct HeaderScan {
+    file: Arc<dyn DiskFile>,
     position: u64,
     end: u64,
     window: [u8; WINDOW_BYTES],
@@ -45,9 +46,9 @@ pub(super) struct HeaderScan<'a> {
     window_len: usize,
 }
 
-impl<'a> HeaderScan<'a> {
+impl HeaderScan {
     /// From a batch's position up to where the segment ends.
-    pub(super) fn new(file: &'a dyn DiskFile, position: u64, end: u64) -> HeaderScan<'a> {
+    pub(super) fn new(file: Arc<dyn DiskFile>, position: u64, end: u64) -> HeaderScan {
         HeaderScan { file, position, end, window: [0; WINDOW_BYTES], window_at: 0, window_len: 0 }
     }
 
@@ -113,7 +114,7 @@ fn check_header(header: &Header, position: u64, end: u64) -> Result<(), ScanErro
 /// offset. A stretch of nothing before it explains the damage: in a power cut a write may get lost before others that
 /// came after it, and nobody was promised any of them.
 pub(super) fn sound_behind(
-    file: &dyn DiskFile,
+    file: &Arc<dyn DiskFile>,
     from: u64,
     end: u64,
     least: i64,
@@ -138,7 +139,7 @@ pub(super) fn sound_behind(
             if header.base_offset < least || check_header(&header, position, end).is_err() {
                 continue;
             }
-            match FullScan::new(file, position, end).next() {
+            match FullScan::new(Arc::clone(file), position, end).next() {
                 Ok(Some((position, sound))) => return Ok(Some((position, sound.header().base_offset))),
                 Err(ScanError::Io(error)) => return Err(error.into()),
                 Ok(None) | Err(ScanError::Bad { .. }) => {}
@@ -153,8 +154,8 @@ pub(super) fn sound_behind(
 }
 
 /// Reads every byte and checks every checksum.
-pub(super) struct FullScan<'a> {
-    file: &'a dyn DiskFile,
+pub(super) struct FullScan {
+    file: Arc<dyn DiskFile>,
     position: u64,
     end: u64,
     buffer: Vec<u8>,
@@ -162,9 +163,9 @@ pub(super) struct FullScan<'a> {
     buffer_len: usize,
 }
 
-impl<'a> FullScan<'a> {
+impl FullScan {
     /// The segment's bytes from a batch's position up to `end`.
-    pub(super) fn new(file: &'a dyn DiskFile, position: u64, end: u64) -> FullScan<'a> {
+    pub(super) fn new(file: Arc<dyn DiskFile>, position: u64, end: u64) -> FullScan {
         FullScan { file, position, end, buffer: Vec::new(), buffer_at: position, buffer_len: 0 }
     }
 

@@ -2,14 +2,14 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
 
 use super::offset_index::{self, OffsetIndex};
 use super::scan::{Found, HeaderScan, ScanError};
 use super::time_index::{self, TimeIndex};
 use super::txn_index::TxnIndex;
-use crate::disk::{Disk, DiskFile, OpenMode};
+use crate::disk::{Disk, DiskFile, KeptFile};
 
 pub(super) const LOG: &str = "log";
 pub(super) const INDEX: &str = "index";
@@ -33,8 +33,7 @@ pub(super) struct Segment {
     /// First offset, and the name of its files.
     pub(super) base: i64,
     dir: Arc<Path>,
-    /// Opened when first needed.
-    file: OnceLock<Arc<dyn DiskFile>>,
+    file: Arc<KeptFile>,
     bytes: AtomicU64,
     pub(super) offsets: OffsetIndex,
     pub(super) times: TimeIndex,
@@ -53,7 +52,7 @@ impl Segment {
         let path = |extension| dir.join(file_name(base, extension));
         Segment {
             base,
-            file: OnceLock::new(),
+            file: Arc::new(KeptFile::new(path(LOG))),
             bytes: AtomicU64::new(bytes),
             offsets: OffsetIndex::new(path(INDEX), offsets),
             times: TimeIndex::new(path(TIME_INDEX), times),
@@ -65,15 +64,11 @@ impl Segment {
 
     /// The same with its indexes in their files only, once they are written out.
     pub(super) fn sealed(&self) -> Segment {
-        let sealed = Segment::new(
-            Arc::clone(&self.dir),
-            self.base,
-            self.bytes(),
-            self.offsets.len(),
-            self.times.len(),
-        );
-        self.hand_over(&sealed);
-        sealed
+        let largest = self.largest_timestamp.load(Ordering::Relaxed);
+        Segment {
+            largest_timestamp: AtomicI64::new(largest),
+            ..self.renewed(self.bytes(), self.offsets.len(), self.times.len())
+        }
     }
 
     /// The same up to a position, where a batch begins: the indexes are made again, the log is the caller's to cut.
@@ -86,18 +81,13 @@ impl Segment {
         OffsetIndex::rewrite(disk, self.path(INDEX), &offsets)?;
         TimeIndex::rewrite(disk, self.path(TIME_INDEX), &times)?;
         self.aborted.truncate(disk, end_offset)?;
-        let cut = Segment::new(Arc::clone(&self.dir), self.base, position, offsets.len(), times.len());
-        if let Some(file) = self.file.get() {
-            cut.file.get_or_init(|| Arc::clone(file));
-        }
-        Ok(cut)
+        Ok(self.renewed(position, offsets.len(), times.len()))
     }
 
-    fn hand_over(&self, to: &Segment) {
-        if let Some(file) = self.file.get() {
-            to.file.get_or_init(|| Arc::clone(file));
-        }
-        to.largest_timestamp.store(self.largest_timestamp.load(Ordering::Relaxed), Ordering::Relaxed);
+    /// The same log file with indexes as their files are now.
+    fn renewed(&self, bytes: u64, offsets: usize, times: usize) -> Segment {
+        let file = Arc::clone(&self.file);
+        Segment { file, ..Segment::new(Arc::clone(&self.dir), self.base, bytes, offsets, times) }
     }
 
     /// The path of one of its files.
@@ -106,22 +96,13 @@ impl Segment {
     }
 
     /// Its log file.
-    pub(super) fn file(&self, disk: &dyn Disk) -> io::Result<&Arc<dyn DiskFile>> {
-        if let Some(file) = self.file.get() {
-            return Ok(file);
-        }
-        let file = disk.open(&self.path(LOG), OpenMode::Write)?;
-        Ok(self.file.get_or_init(|| file))
-    }
-
-    /// Takes an open file for its log, whatever its name is now.
-    pub(super) fn adopt(&self, file: Arc<dyn DiskFile>) {
-        self.file.get_or_init(|| file);
+    pub(super) fn file(&self, disk: &dyn Disk) -> io::Result<Arc<dyn DiskFile>> {
+        self.file.get(disk)
     }
 
     /// Opens everything, so that reading needs no names any more.
     pub(super) fn pin(&self, disk: &dyn Disk) -> io::Result<()> {
-        self.file(disk)?;
+        self.file.pin(disk)?;
         self.offsets.pin(disk)?;
         self.times.pin(disk)?;
         self.aborted.pin(disk)
@@ -129,9 +110,7 @@ impl Segment {
 
     /// Makes its log file. For the writer, before the segment is shared.
     pub(super) fn create(&self, disk: &dyn Disk) -> io::Result<()> {
-        let file = disk.open(&self.path(LOG), OpenMode::Truncate)?;
-        self.file.get_or_init(|| file);
-        Ok(())
+        self.file.create(disk).map(|_| ())
     }
 
     /// Published bytes.
@@ -171,13 +150,13 @@ impl Segment {
     /// The first batch that ends at or after an offset, below a position.
     pub(super) fn find(&self, disk: &dyn Disk, offset: i64, below: u64) -> Result<Option<Found>, ScanError> {
         let start = self.start_for(disk, offset)?;
-        HeaderScan::new(self.file(disk)?.as_ref(), start, below).find(offset)
+        HeaderScan::new(self.file(disk)?, start, below).find(offset)
     }
 
     /// Its batches from the one that holds an offset on, or from a little before.
-    pub(super) fn scan_from(&self, disk: &dyn Disk, offset: i64) -> Result<HeaderScan<'_>, ScanError> {
+    pub(super) fn scan_from(&self, disk: &dyn Disk, offset: i64) -> Result<HeaderScan, ScanError> {
         let start = self.start_for(disk, offset)?;
-        Ok(HeaderScan::new(self.file(disk)?.as_ref(), start, self.bytes()))
+        Ok(HeaderScan::new(self.file(disk)?, start, self.bytes()))
     }
 
     /// Writes out both indexes.

@@ -182,7 +182,7 @@ impl Cleaning {
         };
         let fail = |error| broken(&self.log, &segment, error);
         let file = segment.file(disk.as_ref()).map_err(|error| fail(error.into()))?;
-        let mut scan = FullScan::new(file.as_ref(), from, segment.bytes());
+        let mut scan = FullScan::new(file, from, segment.bytes());
         let (mut full, mut ended) = (false, false);
         while !full && scan.position().saturating_sub(from) < self.limits.step_bytes {
             let Some((_, batch)) = scan.next().map_err(fail)? else {
@@ -256,7 +256,7 @@ impl Cleaning {
         }
         let file = segment.file(disk.as_ref()).map_err(io)?;
         let from = current.position;
-        let mut scan = FullScan::new(file.as_ref(), from, segment.bytes());
+        let mut scan = FullScan::new(file, from, segment.bytes());
         let mut moved = 0_u64;
         while moved < self.limits.step_bytes {
             let Some((_, batch)) = scan.next().map_err(fail)? else {

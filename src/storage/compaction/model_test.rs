@@ -1,4 +1,5 @@
-//! A compacted log against a map: random puts, deletes, transactions, rolls, compactions and crashes, by seed.
+//! A compacted log against a map: random puts, deletes, transactions, rolls, retention, truncation, compactions that go
+//! on meanwhile, and crashes, by seed.
 //!
 //! `BARNABAS_SEED=n` runs one seed, `BARNABAS_SEEDS=n` so many.
 #![allow(
@@ -60,6 +61,10 @@ struct World {
     start: i64,
     /// What the checkpoint files say: recovery point, log start, compacted up to.
     checkpoint: (i64, i64, Option<i64>),
+    /// A compaction that is under way.
+    cleaning: Option<Cleaning>,
+    /// The high watermark of the last compaction: nothing below is truncated, since what it decided rests on it.
+    looked_at: i64,
     /// When a compaction first passed over a tombstone.
     passed: HashMap<i64, i64>,
 }
@@ -72,11 +77,13 @@ impl World {
         let rng = Rng::from_seed(seed);
         let disk = memory();
         disk.sync_dir(Path::new("/")).unwrap();
+        disk.keep_open(1 + rng.below(4) as usize);
         let config = LogConfig {
             segment_bytes: 500 + rng.below(1500) as u32,
             index_interval_bytes: rng.below(300) as u32,
             compact: true,
-            delete: false,
+            delete: rng.below(2) == 0,
+            retention_ms: -1,
             delete_retention_ms: RETENTION_MS,
             ..LogConfig::default()
         };
@@ -92,17 +99,22 @@ impl World {
             end: 0,
             start: 0,
             checkpoint: (0, 0, None),
+            cleaning: None,
+            looked_at: 0,
             passed: HashMap::new(),
         }
     }
 
     fn step(&mut self) {
         match self.rng.below(100) {
-            0..55 => self.put(),
-            55..68 => self.end_transaction(),
-            68..72 => self.appender.roll(self.now).unwrap(),
-            72..75 => self.log.flush().unwrap(),
-            75..86 => self.compact(None),
+            0..50 => self.put(),
+            50..62 => self.end_transaction(),
+            62..66 => self.appender.roll(self.now).unwrap(),
+            66..68 => self.log.flush().unwrap(),
+            68..70 => self.retain(),
+            70..72 => self.truncate(),
+            72..80 => self.go_on_compacting(),
+            80..86 => self.compact(None),
             86..89 => {
                 self.checkpoint.0 = self.log.recovery_point();
                 self.checkpoint.1 = self.log.start_offset();
@@ -182,14 +194,78 @@ impl World {
         self.end += 1;
     }
 
-    /// Compacts; if the disk fails after so many changes, the log is opened again.
-    fn compact(&mut self, fail_after: Option<u64>) {
-        let limits = CleanLimits {
+    fn limits(&self) -> CleanLimits {
+        CleanLimits {
             key_bytes: [24 * 5, 1 << 16][self.rng.below(2) as usize],
             step_bytes: 100 + self.rng.below(1000),
             ..LIMITS
+        }
+    }
+
+    /// A part of a compaction; whatever comes next finds it half done.
+    fn go_on_compacting(&mut self) {
+        let mut cleaning = self.cleaning.take().unwrap_or_else(|| {
+            let stable = self.log.first_unstable_offset().unwrap_or(self.end);
+            let plan = Plan::of(&self.log, self.checkpoint.2, stable, self.now).unwrap();
+            self.looked_at = self.end;
+            self.note_tombstones();
+            Cleaning::begin(&self.appender, plan, self.end, self.limits(), self.now)
+        });
+        for _ in 0..self.rng.below(12) {
+            match cleaning.step().unwrap() {
+                Step::Moved(_) => {}
+                Step::Copied(cleaned) => {
+                    if let Some(removal) = self.appender.replace(&cleaned).unwrap() {
+                        removal.run().unwrap();
+                    }
+                    self.compare();
+                }
+                Step::Done(outcome) => {
+                    self.checkpoint.2 = Some(outcome.cleaned_to);
+                    self.no_key_twice_below(outcome.cleaned_to);
+                    return;
+                }
+            }
+        }
+        self.cleaning = Some(cleaning);
+    }
+
+    fn retain(&mut self) {
+        let most = self.rng.below(4000) as i64;
+        self.log.set_config(LogConfig { retention_bytes: most, ..self.config.clone() });
+        let stable = self.log.first_unstable_offset().unwrap_or(self.end);
+        let retained = self.appender.retention(stable, self.now).unwrap();
+        self.log.set_config(self.config.clone());
+        assert!(self.config.delete || retained.log_start == self.start, "only what is below the start goes");
+        self.start = retained.log_start;
+        if let Some(removal) = retained.removal.filter(|_| self.rng.below(2) == 0) {
+            removal.run().unwrap();
+        }
+        self.compare();
+    }
+
+    fn truncate(&mut self) {
+        let least = self.looked_at.max(self.start);
+        let choice: Vec<i64> =
+            self.history.iter().map(Entry::first).filter(|first| *first >= least).collect();
+        let Some(offset) = choice.get(self.rng.below(choice.len().max(1) as u64) as usize).copied() else {
+            return;
         };
+        self.appender.truncate_to(offset, self.now).unwrap();
+        self.history.retain(|entry| entry.first() < offset);
+        self.passed.retain(|passed, _| *passed < offset);
+        self.end = offset;
+        self.checkpoint.0 = self.checkpoint.0.min(offset);
+        self.compare();
+    }
+
+    /// Compacts; if the disk fails after so many changes, the log is opened again.
+    fn compact(&mut self, fail_after: Option<u64>) {
+        // One at a time.
+        self.cleaning = None;
+        self.looked_at = self.end;
         self.disk.fail_after(fail_after);
+        let limits = self.limits();
         let cleaned = compact(&mut self.appender, self.checkpoint.2, limits, self.now);
         self.disk.fail_after(None);
         match cleaned {
@@ -224,6 +300,7 @@ impl World {
     }
 
     fn stop_clean(&mut self) {
+        self.cleaning = None;
         let other = open(&memory(), self.config.clone(), NEW);
         std::mem::replace(&mut self.appender, other.appender).close_clean().unwrap();
         self.checkpoint = (self.end, self.start, self.checkpoint.2);
@@ -235,6 +312,7 @@ impl World {
     }
 
     fn reopen(&mut self, power_cut: bool) {
+        self.cleaning = None;
         // A sealed segment that lost its end cannot be told from a compacted one, by Kafka neither; it is flushed when
         // it is sealed.
         let power_cut = power_cut && self.log.flush_sealed().is_ok();

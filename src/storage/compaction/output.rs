@@ -51,7 +51,6 @@ impl Output {
     pub(super) fn new(disk: &Arc<dyn Disk>, dir: &Arc<Path>, base: i64, now: Now) -> io::Result<Output> {
         let segment = Segment::new(Arc::clone(dir), base, 0, 0, 0);
         let file = disk.open(&suffixed(&segment, LOG, CLEANED), OpenMode::Truncate)?;
-        segment.adopt(Arc::clone(&file));
         let active = Active::new(Arc::new(segment), now);
         let (aborted, buffer) = (Vec::new(), Vec::new());
         Ok(Output { disk: Arc::clone(disk), file, active, aborted, buffer, written: 0 })

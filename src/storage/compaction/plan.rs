@@ -60,7 +60,7 @@ impl Plan {
                 let file = segment
                     .file(log.disk.as_ref())
                     .map_err(|source| ReadError::Storage(log.io("open a segment of")(source)))?;
-                let header = HeaderScan::new(file.as_ref(), 0, segment.bytes()).next();
+                let header = HeaderScan::new(file, 0, segment.bytes()).next();
                 let header = header.map_err(|error| match error {
                     ScanError::Io(source) => ReadError::Storage(log.io("read")(source)),
                     ScanError::Bad { position, what } => ReadError::Corrupt { position, what },

@@ -117,7 +117,7 @@ pub(in crate::storage) fn finish_interrupted(
 fn end_of(disk: &dyn Disk, path: &Path, base: i64) -> Result<i64, StorageError> {
     let file = disk.open(path, OpenMode::Read).map_err(StorageError::io("open", path))?;
     let bytes = file.size().map_err(StorageError::io("look at", path))?;
-    let mut scan = HeaderScan::new(file.as_ref(), 0, bytes);
+    let mut scan = HeaderScan::new(file, 0, bytes);
     let mut end = base;
     loop {
         match scan.next() {

@@ -1,42 +1,50 @@
 //! The producers' state at an offset: the newest sound snapshot and the batches after it.
 
+use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
-use crate::disk::{Disk, OpenMode};
+use barnabas_protocol::batch::{BatchView, Header, Producer};
+
+use crate::disk::Disk;
+use crate::storage::AbortedTransaction;
 use crate::storage::appender::marker_of;
-use crate::storage::log::Log;
 use crate::storage::producers::{self, Producers};
 use crate::storage::scan::{Found, HeaderScan, ScanError};
 use crate::storage::segment::Segment;
 
 /// What the producers have written below `end`; those silent since before `oldest` (ms) are forgotten. Snapshots
-/// beyond `end` are removed. From `scanned_from` on, snapshots and transaction indexes are made again.
+/// beyond `end` are removed.
 pub(crate) fn reload_producers(
-    log: &Log,
+    disk: &dyn Disk,
+    dir: &Path,
+    segments: &[Arc<Segment>],
     end: i64,
     oldest: i64,
-    scanned_from: Option<i64>,
 ) -> Result<Producers, ScanError> {
-    let disk = log.disk.as_ref();
-    let (from, mut producers) = newest_snapshot(disk, &log.dir, end.min(scanned_from.unwrap_or(end)))?;
+    let (from, mut producers) = newest_snapshot(disk, dir, end)?;
     producers.expire(oldest);
-    if from >= end {
-        return Ok(producers);
-    }
-    let segments = log.segments.load();
-    let first = segments.partition_point(|segment| segment.base <= from).saturating_sub(1);
-    for segment in segments.iter().skip(first).filter(|segment| segment.base < end) {
-        let scanned = scanned_from.is_some_and(|scanned| segment.base >= scanned);
-        if scanned && segment.base > from {
-            let path = log.dir.join(producers::file_name(segment.base));
-            disk.open(&path, OpenMode::Truncate)?.write_at(0, &producers::encode(&producers))?;
-        }
-        replay(disk, segment, from..end, &mut producers, scanned)?;
-    }
+    catch_up(disk, segments, from..end, &mut producers)?;
     Ok(producers)
 }
 
-fn newest_snapshot(disk: &dyn Disk, dir: &Path, end: i64) -> Result<(i64, Producers), ScanError> {
+/// Notes what lies within a range of offsets.
+pub(super) fn catch_up(
+    disk: &dyn Disk,
+    segments: &[Arc<Segment>],
+    range: Range<i64>,
+    producers: &mut Producers,
+) -> Result<(), ScanError> {
+    if range.is_empty() {
+        return Ok(());
+    }
+    let first = segments.partition_point(|segment| segment.base <= range.start).saturating_sub(1);
+    let mut within = segments.iter().skip(first).filter(|segment| segment.base < range.end);
+    within.try_for_each(|segment| replay(disk, segment, range.clone(), producers))
+}
+
+/// The state at the newest sound snapshot at or below `end`, and where that is. Others are removed.
+pub(super) fn newest_snapshot(disk: &dyn Disk, dir: &Path, end: i64) -> Result<(i64, Producers), ScanError> {
     let mut offsets: Vec<i64> =
         disk.list(dir)?.iter().filter_map(|entry| producers::parse_file_name(&entry.name)).collect();
     offsets.sort_unstable();
@@ -53,33 +61,42 @@ fn newest_snapshot(disk: &dyn Disk, dir: &Path, end: i64) -> Result<(i64, Produc
     Ok((0, Producers::default()))
 }
 
+/// Notes a batch that has been read; gives the transaction that it aborts.
+pub(super) fn note(producers: &mut Producers, batch: &BatchView<'_>) -> Option<AbortedTransaction> {
+    let producer = note_data(producers, batch.header())?;
+    producers.apply_marker(batch.header(), &producer, marker_of(batch.bytes())?)
+}
+
+/// Notes a batch of data; gives the producer of a control batch, of which more is needed than its header.
+fn note_data(producers: &mut Producers, header: &Header) -> Option<Producer> {
+    let producer = header.producer()?;
+    if header.attributes.control() {
+        return Some(producer);
+    }
+    producers.apply(header, &producer);
+    None
+}
+
+/// Notes the batches of a segment that lie within a range of offsets.
 fn replay(
     disk: &dyn Disk,
     segment: &Segment,
-    range: std::ops::Range<i64>,
+    range: Range<i64>,
     producers: &mut Producers,
-    note_aborted: bool,
 ) -> Result<(), ScanError> {
     let file = segment.file(disk)?;
     let start =
         segment.find(disk, range.start, segment.bytes())?.map_or(segment.bytes(), |found| found.position);
-    let mut scan = HeaderScan::new(file.as_ref(), start, segment.bytes());
+    let mut scan = HeaderScan::new(Arc::clone(&file), start, segment.bytes());
     while let Some(Found { position, header }) = scan.next()? {
         if header.base_offset >= range.end {
             break;
         }
-        let Some(producer) = header.producer() else { continue };
-        if !header.attributes.control() {
-            producers.apply(&header, &producer);
-            continue;
-        }
+        let Some(producer) = note_data(producers, &header) else { continue };
         let mut bytes = vec![0; header.total_bytes()];
         file.read_at(position, &mut bytes)?;
         if let Some(marker) = marker_of(&bytes) {
-            match producers.apply_marker(&header, &producer, marker) {
-                Some(aborted) if note_aborted => segment.aborted.append(disk, aborted)?,
-                _ => {}
-            }
+            producers.apply_marker(&header, &producer, marker);
         }
     }
     Ok(())
