@@ -92,9 +92,14 @@ impl Bench {
 
     /// A broker of its own, outside the comparison by turns.
     pub fn start(&self, side: Side, dir: &Path) -> Result<Server> {
+        self.start_with(side, dir, &[])
+    }
+
+    /// The same with settings, each as `key=value`.
+    pub fn start_with(&self, side: Side, dir: &Path, more: &[&str]) -> Result<Server> {
         match side {
-            Side::Kafka => self.kafka.start(dir),
-            Side::Barnabas => self.barnabas.start(dir),
+            Side::Kafka => self.kafka.start(dir, more),
+            Side::Barnabas => self.barnabas.start(dir, more),
             Side::Limit => Err(Error::Setup("a plain loop belongs to a scenario".to_owned())),
         }
     }

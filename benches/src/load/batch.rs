@@ -25,9 +25,12 @@ pub struct Producer {
     pub epoch: i16,
 }
 
+/// No idempotent producer.
+pub const NOBODY: Producer = Producer { id: -1, epoch: -1 };
+
 /// A record batch as a producer without idempotence sends it.
 pub fn batch(filling: Filling) -> Vec<u8> {
-    encode(filling, 0, Producer { id: -1, epoch: -1 }, -1)
+    encode(filling, 0, NOBODY, -1)
 }
 
 /// The first batch of a transaction in a partition.
@@ -37,45 +40,71 @@ pub fn transactional(filling: Filling, producer: Producer) -> Vec<u8> {
 
 fn encode(filling: Filling, attributes: i16, producer: Producer, sequence: i32) -> Vec<u8> {
     let mut records = Writer::default();
-    let mut noise = 0x9e37_79b9_7f4a_7c15_u64;
-    for delta in 0..filling.records {
+    let noise = noise(filling.value_bytes.saturating_mul(filling.records.into()));
+    for (delta, value) in (0..filling.records).zip(noise.chunks(filling.value_bytes)) {
         let mut record = Writer::default();
         record.i8(0).varint(0).varint(i64::from(delta)).varint(-1);
         record.varint(filling.value_bytes.try_into().unwrap_or(i64::MAX));
-        let end = record.bytes.len().saturating_add(filling.value_bytes);
-        while record.bytes.len() < end {
-            // xorshift: bytes that no compression makes smaller
-            noise ^= noise << 13;
-            noise ^= noise >> 7;
-            noise ^= noise << 17;
-            record.raw(&noise.to_le_bytes());
-        }
-        record.bytes.truncate(end);
-        record.varint(0);
+        record.raw(value).varint(0);
         records.varint(record.bytes.len().try_into().unwrap_or(i64::MAX)).raw(&record.bytes);
     }
+    checksummed(i32::from(filling.records), &records.bytes, attributes, producer, sequence)
+}
+
+/// Bytes that no compression makes smaller.
+pub fn noise(bytes: usize) -> Vec<u8> {
+    let mut noise = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut made = Vec::with_capacity(bytes + 8);
+    while made.len() < bytes {
+        // xorshift
+        noise ^= noise << 13;
+        noise ^= noise >> 7;
+        noise ^= noise << 17;
+        made.extend_from_slice(&noise.to_le_bytes());
+    }
+    made.truncate(bytes);
+    made
+}
+
+/// A batch around records.
+pub fn checksummed(
+    count: i32,
+    records: &[u8],
+    attributes: i16,
+    producer: Producer,
+    sequence: i32,
+) -> Vec<u8> {
     let now = std::time::SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_millis());
     let now = i64::try_from(now).unwrap_or(0);
     let mut checked = Writer::default();
     checked
         .i16(attributes)
-        .i32(i32::from(filling.records) - 1)
+        .i32(count - 1)
         .i64(now)
         .i64(now)
         .i64(producer.id)
         .i16(producer.epoch)
         .i32(sequence)
-        .i32(i32::from(filling.records))
-        .raw(&records.bytes);
+        .i32(count)
+        .raw(records);
     let mut whole = Writer::default();
     whole
         .i64(0)
         .i32((4 + 1 + 4 + checked.bytes.len()).try_into().unwrap_or(i32::MAX))
         .i32(-1)
         .i8(2)
-        .raw(&crc32c::crc32c(&checked.bytes).to_be_bytes())
+        .i32(0)
         .raw(&checked.bytes);
+    set_checksum(&mut whole.bytes);
     whole.bytes
+}
+
+/// Makes a batch's checksum that of its content.
+pub fn set_checksum(batch: &mut [u8]) {
+    let Some((head, content)) = batch.split_at_mut_checked(21) else { return };
+    if let Some(place) = head.get_mut(17..) {
+        place.copy_from_slice(&crc32c::crc32c(content).to_be_bytes());
+    }
 }
 
 #[cfg(test)]

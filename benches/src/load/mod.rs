@@ -7,6 +7,7 @@ pub mod caller;
 pub mod drive;
 pub mod group;
 mod inbox;
+pub mod keyed;
 pub mod request;
 pub mod topic;
 pub mod transaction;

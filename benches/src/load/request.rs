@@ -104,6 +104,13 @@ impl Frame {
         }
     }
 
+    /// Puts another batch of the same size into a Produce.
+    pub fn set_batch(&mut self, batch: &[u8]) {
+        // Only the tags of partition, topic and request follow it.
+        let at = self.bytes.len().saturating_sub(3 + batch.len());
+        patch(&mut self.bytes, at, batch);
+    }
+
     /// Looks at the beginning of an answer of `len` bytes.
     pub fn check(&self, head: &[u8], len: usize) -> Result<()> {
         match code_at(head, self.code_at)? {
@@ -152,6 +159,17 @@ pub fn delete_topic(name: &str) -> Frame {
     body.i32(30_000).no_tags();
     let code_at = 4 + 1 + 4 + 1 + 1 + name.len() + 16;
     Frame::new("DeleteTopics", 20, 6, true, &body.bytes, code_at)
+}
+
+/// IncrementalAlterConfigs v1 of one setting of a topic.
+pub fn alter_topic(name: &str, key: &str, value: &str) -> Frame {
+    const TOPIC: i8 = 2;
+    const SET: i8 = 0;
+    let mut body = Writer::default();
+    body.compact_len(1).i8(TOPIC).compact_bytes(name.as_bytes()).compact_len(1);
+    body.compact_bytes(key.as_bytes()).i8(SET).compact_bytes(value.as_bytes()).no_tags();
+    body.no_tags().i8(0).no_tags();
+    Frame::new("IncrementalAlterConfigs", 44, 1, true, &body.bytes, 4 + 1 + 4 + 1)
 }
 
 /// Produce v13 of one batch to one partition.

@@ -53,6 +53,12 @@ pub fn create_with(addr: SocketAddr, name: &str, partitions: i32, configs: &[(&s
     Ok(topic)
 }
 
+/// Changes a setting of a topic.
+pub fn alter(addr: SocketAddr, topic: &Topic, key: &str, value: &str) -> Result<()> {
+    Caller::connect(addr)?.call(&mut request::alter_topic(&topic.name, key, value))?;
+    Ok(())
+}
+
 /// Deletes a topic.
 pub fn delete(addr: SocketAddr, topic: &Topic) -> Result<()> {
     Caller::connect(addr)?.call(&mut request::delete_topic(&topic.name))?;

@@ -1,13 +1,16 @@
 //! The scenarios, one file each (or one per family). A new one is a file here and a row in [`ALL`].
 
 mod codecs;
+mod compaction;
 mod fan_out;
 mod fetch_cold;
 mod fetch_small;
 mod fetch_warm;
+mod fsync;
 mod groups;
 mod idle;
 mod java_perf;
+mod many_partitions;
 mod memory;
 mod mixed;
 mod paced;
@@ -16,6 +19,7 @@ mod produce_large;
 mod produce_slow;
 mod produce_small;
 mod read_committed;
+mod recovery;
 mod round_trip;
 mod start;
 mod start_many;
@@ -39,7 +43,7 @@ pub struct Scenario {
 }
 
 /// Long ones, and those of stock clients, which are not part of the main table: they run when they are named.
-const EXTRA: &[&str] = &["mixed", "java-perf", "librdkafka"];
+const EXTRA: &[&str] = &["mixed", "many-partitions", "compaction", "java-perf", "librdkafka"];
 
 impl Scenario {
     /// Runs only when it is named.
@@ -66,6 +70,10 @@ pub const ALL: &[Scenario] = &[
     groups::STABLE,
     groups::LOADING,
     idle::SCENARIO,
+    many_partitions::SCENARIO,
+    recovery::SCENARIO,
+    fsync::SCENARIO,
+    compaction::SCENARIO,
     produce_large::ONE_PARTITION,
     produce_large::SIX_PARTITIONS,
     produce_large::MANY_PARTITIONS,

@@ -26,13 +26,14 @@ pub enum Barnabas {
 }
 
 impl Barnabas {
-    /// Starts it with its data in `dir`, which is formatted on the way if it is empty.
-    pub fn start(&self, dir: &Path) -> Result<Server> {
+    /// Starts it with its data in `dir`, which is formatted on the way if it is empty, and with `more` settings.
+    pub fn start(&self, dir: &Path, more: &[&str]) -> Result<Server> {
         fs::create_dir_all(dir).attempt(format!("creating {}", dir.display()))?;
         let dir = dir.canonicalize().attempt(format!("finding {}", dir.display()))?;
         let port = free_port()?;
         let config = dir.join("server.properties");
-        fs::write(&config, properties(&dir, port)).attempt(format!("writing {}", config.display()))?;
+        let text = properties(&dir, port) + &more.join("\n");
+        fs::write(&config, text).attempt(format!("writing {}", config.display()))?;
         let mut command = match self {
             Barnabas::Running { addr, pid } => {
                 let (started_in, end) = (Duration::ZERO, End::Foreign);

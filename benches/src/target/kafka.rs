@@ -22,8 +22,8 @@ pub struct Kafka {
 }
 
 impl Kafka {
-    /// Starts a broker with its data in `dir`, which is formatted if it is empty.
-    pub fn start(&self, dir: &Path) -> Result<Server> {
+    /// Starts a broker with its data in `dir`, which is formatted if it is empty; only then do `more` settings count.
+    pub fn start(&self, dir: &Path, more: &[&str]) -> Result<Server> {
         fs::create_dir_all(dir).attempt(format!("creating {}", dir.display()))?;
         let port = known_port(dir).map_or_else(free_port, Ok)?;
         let log = dir.join("start.log");
@@ -36,6 +36,7 @@ impl Kafka {
             .arg(dir)
             .arg(port.to_string())
             .args(SETTINGS)
+            .args(more)
             .env("BARNABAS_KAFKA_OPTS", JVM)
             .stdin(Stdio::null())
             .stdout(output.try_clone().attempt("start.log")?)

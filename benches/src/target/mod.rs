@@ -60,6 +60,15 @@ enum End {
     Foreign,
 }
 
+impl Server {
+    /// Ends it at once, with nothing flushed. One that is not ours is left alone.
+    pub fn kill(self) {
+        if !matches!(self.end, End::Foreign) {
+            signal(self.pid, rustix::process::Signal::KILL);
+        }
+    }
+}
+
 impl Drop for Server {
     fn drop(&mut self) {
         match &mut self.end {
@@ -73,7 +82,7 @@ impl Drop for Server {
 const STOP_PATIENCE: Duration = Duration::from_secs(20);
 
 fn end_child(child: &mut Child) {
-    terminate(child.id());
+    signal(child.id(), rustix::process::Signal::TERM);
     let patience = Instant::now() + STOP_PATIENCE;
     while Instant::now() < patience {
         if !matches!(child.try_wait(), Ok(None)) {
@@ -86,11 +95,11 @@ fn end_child(child: &mut Child) {
     let _ = child.wait();
 }
 
-fn terminate(pid: u32) {
+fn signal(pid: u32, signal: rustix::process::Signal) {
     let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
     if let Some(pid) = pid {
         // The process may have ended by itself, which is what is wanted.
-        let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
+        let _ = rustix::process::kill_process(pid, signal);
     }
 }
 
