@@ -107,7 +107,8 @@ fn decoder(partition: &OsStr) -> &'static str {
     match partition.to_str() {
         Some("__cluster_metadata-0") => "--cluster-metadata-decoder",
         Some(name) if name.starts_with("__consumer_offsets-") => "--offsets-decoder",
-        _ => "--print-data-log --deep-iteration",
+        Some(name) if name.starts_with("__transaction_state-") => "--transaction-log-decoder",
+        _ => "--print-data-log",
     }
 }
 
@@ -118,18 +119,25 @@ fn dump_script(data: &Path) -> String {
         for file in files(partition) {
             let empty = file.metadata().unwrap().len() == 0;
             let kind = file.extension().and_then(OsStr::to_str).unwrap_or_default();
-            let options = match kind {
-                "log" => decoder(partition.file_name().unwrap()),
-                "checkpoint" => "--cluster-metadata-decoder",
-                "index" | "timeindex" => "--index-sanity-check",
-                "snapshot" | "txnindex" => "",
+            let decoder = decoder(partition.file_name().unwrap());
+            let options: &[&str] = match kind {
+                "log" => &["--deep-iteration", decoder],
+                "checkpoint" => &["--cluster-metadata-decoder"],
+                "index" | "timeindex" => &["--index-sanity-check", "--verify-index-only"],
+                "snapshot" | "txnindex" => &[""],
                 _ => continue,
+            };
+            // A log is read whole and decoded in one go, an index is checked in both ways.
+            let options = if kind == "log" {
+                vec![options.join(" ")]
+            } else {
+                options.iter().map(|one| (*one).into()).collect()
             };
             // Kafka's own metadata log leaves its time index padded with zeros, which its own check refuses.
             let padded = Broker::is_reference()
                 && kind == "timeindex"
                 && file.starts_with(data.join("__cluster_metadata-0"));
-            if !empty && !padded {
+            for options in options.iter().filter(|_| !empty && !padded) {
                 script.push_str(&format!("kafka-dump-log --files {} {options}\n", file.display()));
             }
         }
@@ -152,6 +160,8 @@ fn dump_log_reads_every_file() {
              kafka-producer-perf-test {bootstrap} --topic dumped --num-records 30000 --record-size 100 --throughput -1\n\
              kafka-console-producer {bootstrap} --topic dumped --compression-codec zstd\n| one\n| two\n\
              kafka-console-consumer {bootstrap} --topic dumped --group dumpers --from-beginning --max-messages 30002\n\
+             kafka-producer-perf-test {bootstrap} --topic dumped --num-records 2000 --record-size 100 --throughput 4000 \
+             --transactional-id dumper --transaction-duration-ms 100\n\
              kafka-topics {bootstrap} --create --topic short --config segment.bytes=1048576\n\
              kafka-topics {bootstrap} --delete --topic short\n"
         ),
@@ -166,9 +176,16 @@ fn dump_log_reads_every_file() {
     let transcript = std::fs::read_to_string(broker.directory().join("output/dump.txt")).unwrap();
     let dumps = blocks(&transcript);
     let count = |kind: &str| dumps.iter().filter(|dump| dump.lines().next().unwrap().contains(kind)).count();
-    for kind in
-        [".log ", ".index ", ".timeindex ", "__cluster_metadata-0", "__consumer_offsets-", ".snapshot "]
-    {
+    for kind in [
+        ".log ",
+        ".index ",
+        ".timeindex ",
+        "--verify-index-only",
+        "__cluster_metadata-0",
+        "__consumer_offsets-",
+        "__transaction_state-",
+        ".snapshot ",
+    ] {
         assert!(count(kind) > 0, "no file like {kind} was dumped:\n{transcript}");
     }
     let complaints =
@@ -179,5 +196,6 @@ fn dump_log_reads_every_file() {
     }
     assert!(transcript.contains("TOPIC_RECORD"), "the metadata log's records are shown");
     assert!(transcript.contains("dumpers"), "the group's records are shown");
+    assert!(transcript.contains("transactionalId=dumper"), "the transaction's records are shown");
     suite::report(&format!("tools kafka-dump-log: {} files read\n", dumps.len()));
 }
