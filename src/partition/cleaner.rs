@@ -171,15 +171,16 @@ impl Partitions {
         match job.cleaning.step() {
             Ok(Step::Moved(bytes)) => return Progress::Moved(bytes),
             Ok(Step::Copied(cleaned)) => {
-                if let Some(replaced) = partition.maintain(|appender, _| appender.replace(&cleaned)) {
-                    if let Some(removal) = replaced {
-                        let delay_ms = removal.delay_ms();
-                        self.remove_later(delay_ms, Condemned::Segments(partition.dir().clone(), removal));
-                    }
+                // Where segments went away meanwhile, the next plan begins anew.
+                if let Some(removal) = partition.maintain(|appender, _| appender.replace(&cleaned)).flatten()
+                {
+                    let delay_ms = removal.delay_ms();
+                    self.remove_later(delay_ms, Condemned::Segments(partition.dir().clone(), removal));
                     return Progress::Moved(0);
                 }
             }
             Ok(Step::Done(outcome)) => self.finish(job, outcome),
+            Ok(Step::Overtaken) => {}
             Err(CleanError::Storage(error)) => self.storage_failed(partition, &error),
             Err(error) => self.leave_alone(partition, &error),
         }

@@ -223,6 +223,7 @@ pub(super) fn compact(
                 }
             }
             Step::Done(outcome) => return Ok(outcome),
+            Step::Overtaken => return Ok(Outcome::default()),
         }
     }
 }

@@ -72,7 +72,7 @@ impl Filler {
         let (id, epoch) = producer(wire, None);
         let mut filler = Filler { round: 0, producer: (id, epoch, 0) };
         compacted(wire);
-        for _ in 0..2 {
+        for _ in 0..rounds() {
             filler.more(wire);
         }
         compact(wire, data);
@@ -110,6 +110,11 @@ impl Filler {
         }
         self.round += 1;
     }
+}
+
+/// How much a product writes before the other takes over: `BARNABAS_ROUNDS`, of 2.5 MB each.
+fn rounds() -> usize {
+    std::env::var("BARNABAS_ROUNDS").map_or(2, |rounds| rounds.parse().unwrap())
 }
 
 fn create(wire: &mut Wire, name: &str, configs: &[(&str, &str)]) {

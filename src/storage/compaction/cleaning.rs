@@ -57,6 +57,8 @@ pub enum Step {
     Copied(Cleaned),
     /// There is nothing left to do.
     Done(Outcome),
+    /// Segments went away meanwhile: nothing is remembered, the next plan begins anew.
+    Overtaken,
 }
 
 /// What a compaction came to.
@@ -145,11 +147,34 @@ impl Cleaning {
     /// # Errors
     /// See [`CleanError`]; the log is as it was, or as the copies that were exchanged left it.
     pub fn step(&mut self) -> Result<Step, CleanError> {
-        match &mut self.phase {
+        let stepped = match &mut self.phase {
             Phase::Flushing => self.flush(),
             Phase::Mapping { .. } => self.map_keys(),
             Phase::Copying { .. } => self.copy(),
             Phase::Done => Ok(Step::Done(self.outcome)),
+        };
+        if stepped.is_ok() || !self.is_overtaken() {
+            return stepped;
+        }
+        // A copy that is left behind would make the next opening throw away finished ones.
+        if let Phase::Copying { copy: Some(copy), .. } = std::mem::replace(&mut self.phase, Phase::Done) {
+            let discarded = copy.output.discard();
+            discarded.map_err(|error| CleanError::Storage(self.log.io("compact")(error)))?;
+        }
+        Ok(Step::Overtaken)
+    }
+
+    /// Has retention or truncation taken away what is left to read?
+    fn is_overtaken(&self) -> bool {
+        let now = self.log.segments.load();
+        let gone = |segment: &Arc<Segment>| !now.iter().any(|known| Arc::ptr_eq(known, segment));
+        match &self.phase {
+            Phase::Mapping { left, .. } => left.iter().any(gone),
+            Phase::Copying { left, copy } => {
+                let begun = copy.iter().flat_map(|copy| &copy.group);
+                left.iter().flatten().chain(begun).any(gone)
+            }
+            Phase::Flushing | Phase::Done => false,
         }
     }
 

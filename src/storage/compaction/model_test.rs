@@ -215,9 +215,10 @@ impl World {
             match cleaning.step().unwrap() {
                 Step::Moved(_) => {}
                 Step::Copied(cleaned) => {
-                    if let Some(removal) = self.appender.replace(&cleaned).unwrap() {
-                        removal.run().unwrap();
-                    }
+                    let replaced = self.appender.replace(&cleaned).unwrap();
+                    self.compare();
+                    let Some(removal) = replaced else { return };
+                    removal.run().unwrap();
                     self.compare();
                 }
                 Step::Done(outcome) => {
@@ -225,6 +226,7 @@ impl World {
                     self.no_key_twice_below(outcome.cleaned_to);
                     return;
                 }
+                Step::Overtaken => return,
             }
         }
         self.cleaning = Some(cleaning);

@@ -73,6 +73,11 @@ impl Output {
         Ok(())
     }
 
+    /// Removes what was written.
+    pub(super) fn discard(self) -> io::Result<()> {
+        self.disk.remove_file(&suffixed(&self.active.segment, LOG, CLEANED))
+    }
+
     /// Writes everything out and syncs it.
     pub(super) fn finish(mut self, old: Vec<Arc<Segment>>) -> io::Result<Cleaned> {
         let disk = self.disk.clone();
