@@ -301,18 +301,13 @@ impl World {
         let start = batch.bytes().as_ptr() as usize - bytes.as_ptr() as usize;
         let within = 16 + self.rng.below(batch.bytes().len() as u64 - 16);
         let position = start + within as usize;
-        let turned = bytes[position] ^ 1 << self.rng.below(8);
-        self.disk.open(&path, OpenMode::Write).unwrap().write_at(position as u64, &[turned]).unwrap();
         let end = batch.header().base_offset;
         if end < self.checkpoint.1 {
-            // Beyond what the model knows: everything is gone, and the log begins anew.
-            self.disk
-                .open(&path, OpenMode::Write)
-                .unwrap()
-                .write_at(position as u64, &[bytes[position]])
-                .unwrap();
+            // All would be gone, and the log begin anew.
             return;
         }
+        let turned = bytes[position] ^ (1 << self.rng.below(8));
+        self.disk.open(&path, OpenMode::Write).unwrap().write_at(position as u64, &[turned]).unwrap();
         self.with_closed(drop);
         self.checkpoint.0 = 0;
         let opening = Opening { clean: false, recovery_point: 0, log_start: self.checkpoint.1, ..NEW };

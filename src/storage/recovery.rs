@@ -262,7 +262,9 @@ impl Recovery<'_> {
 
     /// What the producers have written below an offset, and the offset of the newest snapshot.
     fn producers_at(&self, segments: &Segments, offset: i64) -> Result<(i64, Producers), StorageError> {
-        let state = newest_snapshot(self.disk, &self.dir, offset).and_then(|(snapshot, mut producers)| {
+        let first = segments.first().map_or(offset, |segment| segment.base);
+        let newest = newest_snapshot(self.disk, &self.dir, first..=offset);
+        let state = newest.and_then(|(snapshot, mut producers)| {
             producers.expire(self.oldest);
             catch_up(self.disk, segments, snapshot..offset, &mut producers)?;
             Ok((snapshot, producers))

@@ -1,6 +1,6 @@
 //! The producers' state at an offset: the newest sound snapshot and the batches after it.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -22,7 +22,8 @@ pub(crate) fn reload_producers(
     end: i64,
     oldest: i64,
 ) -> Result<Producers, ScanError> {
-    let (from, mut producers) = newest_snapshot(disk, dir, end)?;
+    let first = segments.first().map_or(end, |segment| segment.base);
+    let (from, mut producers) = newest_snapshot(disk, dir, first..=end)?;
     producers.expire(oldest);
     catch_up(disk, segments, from..end, &mut producers)?;
     Ok(producers)
@@ -43,14 +44,19 @@ pub(super) fn catch_up(
     within.try_for_each(|segment| replay(disk, segment, range.clone(), producers))
 }
 
-/// The state at the newest sound snapshot at or below `end`, and where that is. Others are removed.
-pub(super) fn newest_snapshot(disk: &dyn Disk, dir: &Path, end: i64) -> Result<(i64, Producers), ScanError> {
+/// The state at the newest sound snapshot within a range, and where that is. Others are removed: beyond the log's end
+/// they mean nothing, and below its beginning they do not know of what was deleted since.
+pub(super) fn newest_snapshot(
+    disk: &dyn Disk,
+    dir: &Path,
+    range: RangeInclusive<i64>,
+) -> Result<(i64, Producers), ScanError> {
     let mut offsets: Vec<i64> =
         disk.list(dir)?.iter().filter_map(|entry| producers::parse_file_name(&entry.name)).collect();
     offsets.sort_unstable();
     while let Some(offset) = offsets.pop() {
         let path = dir.join(producers::file_name(offset));
-        if offset <= end {
+        if range.contains(&offset) {
             let bytes = disk.read(&path)?;
             if let Some(producers) = producers::decode(&bytes) {
                 return Ok((offset, producers));
