@@ -203,7 +203,12 @@ impl Connection {
         std::hint::black_box(crc32c::crc32c(records));
         let file = match &mut self.file {
             Some(file) => file,
-            none => none.insert(File::create(&self.path).attempt("creating a file")?),
+            none => {
+                let mut options = File::options();
+                // Read, too: a fan-out sends from it.
+                options.read(true).write(true).create(true).truncate(true);
+                none.insert(options.open(&self.path).attempt("creating a file")?)
+            }
         };
         if self.written + records.len() as u64 > self.reserved {
             fallocate(&*file, FallocateFlags::KEEP_SIZE, self.reserved, RESERVE)
