@@ -3,6 +3,7 @@
 //! ARCHITECTURE.md shows how a request flows through the rooms below.
 
 pub mod broker;
+pub mod broker_lifecycle;
 pub mod cli;
 pub mod clock;
 pub mod config;

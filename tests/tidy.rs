@@ -39,9 +39,9 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("partition", &["storage", "controller"]),
     ("peer", &["security"]),
     ("replication", &["peer", "partition", "controller"]),
-    ("broker_lifecycle", &["peer", "partition", "controller"]),
+    ("broker_lifecycle", &["controller"]),
     ("coordinator", &["partition", "controller", "storage", "peer"]),
-    ("controller", &["storage"]),
+    ("controller", &["storage", "peer"]),
     (
         "handlers",
         &["controller", "coordinator", "partition", "storage", "security", "quota", "server", "logging"],

@@ -66,6 +66,8 @@ pub struct Claimed {
     pub id: Uuid,
     /// It was stopped in order.
     pub clean: bool,
+    /// The broker epoch at that stop; -1 if there was none, or no such stop.
+    pub last_epoch: i64,
     _lock: Box<dyn DiskLock>,
 }
 
@@ -76,6 +78,13 @@ pub enum Fresh {
     Format,
     /// A node among others: only `format` may do it.
     Refuse,
+}
+
+impl Claim {
+    /// The broker epoch of the last run, if that stopped in order everywhere; else -1.
+    pub fn previous_epoch(&self) -> i64 {
+        self.dirs.iter().map(|dir| dir.last_epoch).min().unwrap_or(-1)
+    }
 }
 
 /// All directories, and the cluster they belong to.
@@ -138,8 +147,10 @@ pub fn claim(
             write_meta(disk, &path, &cluster_id, node_id, id)?;
         }
         // A directory that was never used is as good as one that was stopped in order.
-        let clean = log_dir::take_clean_marker(disk.as_ref(), &path)?.is_some() || is_new;
-        claimed.push(Claimed { path, id, clean, _lock: lock });
+        let marker = log_dir::take_clean_marker(disk.as_ref(), &path)?;
+        let clean = marker.is_some() || is_new;
+        let last_epoch = marker.map_or(-1, |marker| marker.broker_epoch);
+        claimed.push(Claimed { path, id, clean, last_epoch, _lock: lock });
     }
     Ok(Claim { dirs: claimed, failed, cluster_id, fresh: all_new })
 }

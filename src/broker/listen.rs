@@ -6,12 +6,15 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use thiserror::Error;
 
 use crate::config;
+use crate::handlers::Side;
 use crate::net::{Listener, Network, SocketOptions};
 
 /// A listener of the configuration, bound to every address its host has.
 pub struct Bound {
     /// Its name.
     pub name: String,
+    /// Whom it is for.
+    pub side: Side,
     /// One per address.
     pub listeners: Vec<Listener>,
     /// The port; the real one if the configuration left it to the system.
@@ -47,12 +50,15 @@ pub fn bind(network: &Network, settings: &config::broker::Network) -> Result<Vec
         receive_buffer: receive_buffer(settings.receive_buffer_bytes),
         backlog: Some(settings.backlog),
     };
-    settings.listeners.iter().map(|listener| bind_one(network, listener, options)).collect()
+    let brokers = settings.listeners.iter().map(|listener| (listener, Side::Broker));
+    let controllers = settings.controller_listeners.iter().map(|listener| (listener, Side::Controller));
+    brokers.chain(controllers).map(|(listener, side)| bind_one(network, listener, side, options)).collect()
 }
 
 fn bind_one(
     network: &Network,
     wanted: &config::Listener,
+    side: Side,
     options: SocketOptions,
 ) -> Result<Bound, ListenError> {
     let fail = |source| ListenError {
@@ -83,7 +89,7 @@ fn bind_one(
     }
     match failure {
         Some(error) if listeners.is_empty() => Err(fail(error)),
-        _ => Ok(Bound { name: wanted.name.clone(), listeners, port }),
+        _ => Ok(Bound { name: wanted.name.clone(), side, listeners, port }),
     }
 }
 
@@ -101,9 +107,9 @@ fn addresses(host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
     Ok(addresses)
 }
 
-/// The endpoints that clients are told, with the ports that were bound.
-pub fn advertised(settings: &config::broker::Network, bound: &[Bound]) -> Vec<config::Listener> {
-    let mut advertised = settings.advertised.clone();
+/// The endpoints that others are told, with the ports that were bound.
+pub fn advertised(told: &[config::Listener], bound: &[Bound]) -> Vec<config::Listener> {
+    let mut advertised = told.to_vec();
     for listener in advertised.iter_mut().filter(|listener| listener.port == 0) {
         if let Some(bound) = bound.iter().find(|bound| bound.name == listener.name) {
             listener.port = bound.port;

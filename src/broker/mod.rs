@@ -5,9 +5,11 @@
 
 mod claim;
 mod cluster;
+mod directories;
 mod follow;
 mod listen;
 mod rules;
+mod source;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -23,10 +25,11 @@ pub use listen::ListenError;
 
 use self::follow::Follower;
 use self::listen::Bound;
+use self::source::Source;
+use crate::broker_lifecycle::{self, Lifecycle, Standing};
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::controller::image::Endpoint;
-use crate::controller::{self, Controller, ControllerError, Node, Opening};
+use crate::controller::{self, Channel, Controller, ControllerError, Metadata};
 use crate::coordinator::group::{ConsumerSettings, MigrationPolicy};
 use crate::coordinator::{GroupSettings, Groups, Markers, TransactionSettings, Transactions};
 use crate::disk::Disk;
@@ -38,6 +41,11 @@ use crate::rng::Rng;
 use crate::server::{self, Connections, Door, HangUps, Memory};
 use crate::shutdown::{Shutdown, Trigger, channel};
 use crate::spawn::Spawner;
+
+/// How long a stop waits at most for others to take over what this broker leads, in ms.
+const LEAVE_WITHIN_MS: u64 = 30_000;
+/// How long the controller has to note directories, and the pause before it is told again, in ms.
+const TELL_WITHIN_MS: u64 = 1_000;
 
 /// What the broker reaches the world through.
 #[derive(Clone)]
@@ -69,6 +77,9 @@ pub enum BrokerError {
     /// A log directory failed that the broker cannot do without.
     #[error("{0}")]
     Disk(String),
+    /// The controller did not let the broker in.
+    #[error("the cluster's controller did not register this broker")]
+    Refused,
 }
 
 /// A broker that serves.
@@ -78,6 +89,8 @@ pub struct Broker {
     listeners: Vec<(String, u16)>,
     tasks: Vec<tokio::task::JoinHandle<()>>,
     stop: Trigger,
+    /// The broker's place in a cluster whose controller may be elsewhere.
+    life: Option<broker_lifecycle::Handle>,
     failed_dirs: mpsc::UnboundedReceiver<PathBuf>,
     failed_metadata: mpsc::UnboundedReceiver<String>,
     /// Keeps other processes out of the directories.
@@ -85,7 +98,7 @@ pub struct Broker {
 }
 
 impl Broker {
-    /// Opens everything and starts to serve. Blocks while logs are opened.
+    /// Opens everything and starts to serve, where the controller is in this process. Blocks while logs are opened.
     ///
     /// # Errors
     /// See [`BrokerError`]; nothing is left running.
@@ -93,26 +106,21 @@ impl Broker {
         let config = Arc::new(config);
         let bound = listen::bind(&doors.network, &config.network)?;
         let claim = claim_dirs(&config, doors)?;
+        let source = Source::here(&config, doors, &claim, &bound)?;
+        Ok(Broker::open(config, doors, bound, claim, source, channel()))
+    }
+
+    fn open(
+        config: Arc<Config>,
+        doors: &Doors,
+        bound: Vec<Bound>,
+        claim: Claim,
+        source: Source,
+        (stop, shutdown): (Trigger, Shutdown),
+    ) -> Broker {
         let (dir_failures, failed_dirs) = mpsc::unbounded_channel();
         let (metadata_failures, failed_metadata) = mpsc::unbounded_channel();
-        let controller = open_controller(&config, doors, &claim, &bound)?;
-        let dirs = log_dirs(&claim, &dir_failures);
-        let partitions = Arc::new(Partitions::new(
-            partition::Settings {
-                node_id: config.node_id,
-                config: config.clone(),
-                recovery_threads_per_dir: usize::try_from(config.log.recovery_threads_per_dir).unwrap_or(1),
-            },
-            partition::Doors {
-                disk: doors.disk.clone(),
-                clock: doors.clock.clone(),
-                rng: doors.rng.clone(),
-                spawner: doors.spawner,
-            },
-            dirs,
-        ));
-        let clean: Vec<bool> = claim.dirs.iter().map(|dir| dir.clean).collect();
-        partitions.load(&controller.image(), &clean);
+        let partitions = Arc::new(open_partitions(&config, doors, log_dirs(&claim, &dir_failures)));
         let groups =
             Groups::new(group_settings(&config), doors.clock.clone(), doors.rng.clone(), doors.spawner);
         let (chosen, chosen_dirs) = mpsc::unbounded_channel();
@@ -131,13 +139,20 @@ impl Broker {
             metadata_failures,
             chosen,
         );
-        controller.metadata().subscribe(follower);
+        let clean: Vec<bool> = claim.dirs.iter().map(|dir| dir.clean).collect();
+        source.metadata.subscribe(follower, |image| partitions.load(image, &clean));
+        let (node, clock) = (config.node_id, doors.clock.clone());
+        let Source { metadata, controller, leadership, peers } = source;
+        let channel = Channel::new(node, controller.clone(), leadership, peers, clock, doors.spawner);
+        let life = lifecycle(&config, doors, &bound, &claim, &channel, &metadata);
         let slots = usize::try_from(config.replication.fetch_session_slots).unwrap_or(usize::MAX);
         let rooms = Arc::new(Rooms {
             clock: doors.clock.clone(),
             rng: doors.rng.clone(),
             spawner: doors.spawner,
+            metadata,
             controller,
+            channel,
             partitions,
             groups: groups.clone(),
             transactions,
@@ -145,11 +160,11 @@ impl Broker {
             fetch_sessions: FetchSessions::new(slots, doors.rng.clone()),
             config,
         });
-        let (stop, shutdown) = channel();
         let listeners = bound.iter().map(|bound| (bound.name.clone(), bound.port)).collect();
         let mut tasks = start_tasks(&rooms, bound, &shutdown);
-        tasks.push(doors.spawner.spawn(tell_chosen(rooms.clone(), chosen_dirs, shutdown)));
-        Ok(Broker { rooms, groups, listeners, tasks, stop, failed_dirs, failed_metadata, _claim: claim })
+        tasks.push(doors.spawner.spawn(tell_chosen(rooms.clone(), chosen_dirs, shutdown.clone())));
+        let life = join_cluster(&rooms, life, &shutdown, &mut tasks);
+        Broker { rooms, groups, listeners, tasks, stop, life, failed_dirs, failed_metadata, _claim: claim }
     }
 
     /// Names and ports of the listeners.
@@ -167,6 +182,7 @@ impl Broker {
                 biased;
                 () = shutdown.requested() => break Ok(()),
                 Some(cause) = self.failed_metadata.recv() => break Err(BrokerError::Disk(cause)),
+                () = refused(self.life.as_ref()) => break Err(BrokerError::Refused),
                 Some(dir) = self.failed_dirs.recv() => {
                     let partitions = self.rooms.partitions.clone();
                     partitions.dir_failed(&dir);
@@ -180,6 +196,9 @@ impl Broker {
                 }
             }
         };
+        if end.is_ok() {
+            self.take_leave().await;
+        }
         self.stop().await;
         end
     }
@@ -192,6 +211,28 @@ impl Broker {
         }
         let online = self.rooms.partitions.dirs().iter().any(|dir| dir.is_online());
         (!online).then(|| BrokerError::Disk(format!("{shown} has failed, and it was the last log directory")))
+    }
+
+    /// Hands over what this broker leads, if there is somebody to take it.
+    async fn take_leave(&self) {
+        if !self.rooms.config.replication.controlled_shutdown {
+            return;
+        }
+        let clock = &self.rooms.clock;
+        let patience_ms = clock.now().mono_ms.saturating_add(LEAVE_WITHIN_MS);
+        let left = async {
+            match &self.life {
+                Some(life) => life.leave().await,
+                None => broker_lifecycle::leave_alone(&self.rooms.channel, &self.rooms.metadata, clock).await,
+            }
+        };
+        tokio::select! {
+            biased;
+            () = left => {}
+            () = clock.sleep_until(patience_ms) => {
+                error!("the controller did not take over in time what this broker leads; it stops all the same");
+            }
+        }
     }
 
     async fn stop(self) {
@@ -207,7 +248,7 @@ impl Broker {
         let rooms = self.rooms.clone();
         let closing = self.rooms.spawner.blocking(move || {
             let epoch = rooms.image().broker(rooms.config.node_id).map_or(-1, |broker| broker.epoch);
-            let metadata = rooms.controller.close();
+            let metadata = rooms.controller.as_ref().map_or(Ok(()), Controller::close);
             rooms.partitions.close(epoch);
             metadata
         });
@@ -230,6 +271,21 @@ fn log_dirs(claim: &Claim, failures: &mpsc::UnboundedSender<PathBuf>) -> Vec<Arc
     working.chain(failed).collect()
 }
 
+fn open_partitions(config: &Arc<Config>, doors: &Doors, dirs: Vec<Arc<LogDir>>) -> Partitions {
+    let settings = partition::Settings {
+        node_id: config.node_id,
+        config: config.clone(),
+        recovery_threads_per_dir: usize::try_from(config.log.recovery_threads_per_dir).unwrap_or(1),
+    };
+    let doors = partition::Doors {
+        disk: doors.disk.clone(),
+        clock: doors.clock.clone(),
+        rng: doors.rng.clone(),
+        spawner: doors.spawner,
+    };
+    Partitions::new(settings, doors, dirs)
+}
+
 fn claim_dirs(config: &Config, doors: &Doors) -> Result<Claim, BrokerError> {
     // A node that names no others is a cluster of its own and may make itself a home.
     let alone = config.roles.broker && config.roles.controller && config.metadata.voters.len() <= 1;
@@ -246,52 +302,6 @@ fn claim_dirs(config: &Config, doors: &Doors) -> Result<Claim, BrokerError> {
         info!(cluster = claim.cluster_id, "new log directories formatted");
     }
     Ok(claim)
-}
-
-fn open_controller(
-    config: &Arc<Config>,
-    doors: &Doors,
-    claim: &Claim,
-    bound: &[Bound],
-) -> Result<Controller, ControllerError> {
-    let metadata = claim.dirs.iter().find(|dir| dir.path == config.metadata_log_dir);
-    let opening = Opening {
-        disk: doors.disk.clone(),
-        dir: config.metadata_log_dir.clone(),
-        node: config.node_id,
-        cluster_id: claim.cluster_id.clone(),
-        clean: metadata.is_none_or(|dir| dir.clean),
-        log_dirs: claim.dirs.iter().map(|dir| dir.path.clone()).collect(),
-        fresh: claim.fresh,
-        segment_bytes: u32::try_from(config.metadata.segment_bytes).unwrap_or_default(),
-        hash_seed: doors.rng.next_u64(),
-    };
-    let endpoint = |listener: crate::config::Listener| Endpoint {
-        listener: listener.name.into(),
-        host: listener.host.into(),
-        port: listener.port,
-        security_protocol: listener.protocol.code(),
-    };
-    let node = Node {
-        id: config.node_id,
-        incarnation: doors.rng.uuid(),
-        endpoints: listen::advertised(&config.network, bound).into_iter().map(endpoint).collect(),
-        controller_endpoints: config.network.controller_listeners.iter().cloned().map(endpoint).collect(),
-        rack: config.rack.clone(),
-        directories: claim.dirs.iter().map(|dir| dir.id).collect(),
-        min_insync_replicas: config.topic_defaults.config().min_insync_replicas,
-        stopped_cleanly: claim.dirs.iter().all(|dir| dir.clean),
-    };
-    let settings = controller::Settings {
-        node_id: config.node_id,
-        num_partitions: config.topics.num_partitions,
-        default_replication_factor: config.topics.default_replication_factor,
-        snapshot_bytes: u64::try_from(config.metadata.max_record_bytes_between_snapshots).unwrap_or_default(),
-    };
-    let doors =
-        controller::Doors { clock: doors.clock.clone(), rng: doors.rng.clone(), spawner: doors.spawner };
-    let rules = Arc::new(rules::Rules(config.clone()));
-    Controller::open(&opening, &node, settings, rules, doors)
 }
 
 fn group_settings(config: &Config) -> GroupSettings {
@@ -359,6 +369,7 @@ fn start_tasks(
         let door = Door {
             rooms: rooms.clone(),
             name: bound.name.into(),
+            side: bound.side,
             memory: memory.clone(),
             connections: connections.clone(),
             hang_ups: hang_ups.clone(),
@@ -367,6 +378,9 @@ fn start_tasks(
         for listener in bound.listeners {
             tasks.push(rooms.spawner.spawn(server::accept(listener, door.clone())));
         }
+    }
+    if let Some(controller) = rooms.controller.clone() {
+        tasks.push(rooms.spawner.spawn(controller.keep_time(shutdown.clone())));
     }
     let log = &rooms.config.log;
     let schedule = Schedule {
@@ -394,17 +408,81 @@ fn start_tasks(
 
 /// Notes in the metadata which directories were chosen for partitions.
 async fn tell_chosen(rooms: Arc<Rooms>, mut bell: mpsc::UnboundedReceiver<()>, mut shutdown: Shutdown) {
+    let mut chosen = Vec::new();
     loop {
-        let chosen = rooms.partitions.take_chosen();
-        if !chosen.is_empty() && rooms.controller.assign_directories(&chosen).await.is_err() {
-            // The metadata log has failed, which is told elsewhere.
-            return;
+        chosen.extend(rooms.partitions.take_chosen());
+        let (node, epoch, now_ms) =
+            (rooms.config.node_id, rooms.channel.broker_epoch(), rooms.clock.now().mono_ms);
+        if !chosen.is_empty() && epoch >= 0 {
+            let request = directories::request(node, epoch, &chosen);
+            let answer = rooms.channel.ask(&request, now_ms.saturating_add(TELL_WITHIN_MS)).await;
+            if answer.is_ok_and(|answer| answer.error_code == 0) {
+                chosen.clear();
+            }
         }
+        let again_ms = if chosen.is_empty() { u64::MAX } else { now_ms.saturating_add(TELL_WITHIN_MS) };
         tokio::select! {
             biased;
             () = shutdown.requested() => return,
             Some(()) = bell.recv() => {}
+            () = rooms.clock.sleep_until(again_ms) => {}
         }
+    }
+}
+
+/// What the broker needs to join a cluster; none if its own process decides alone.
+fn lifecycle(
+    config: &Config,
+    doors: &Doors,
+    bound: &[Bound],
+    claim: &Claim,
+    channel: &Channel,
+    metadata: &Metadata,
+) -> Option<(Lifecycle, broker_lifecycle::Handle)> {
+    if let Some(broker) = channel.active_here().and_then(|_| metadata.image().broker(config.node_id).cloned())
+    {
+        channel.set_broker_epoch(broker.epoch);
+        return None;
+    }
+    let identity = broker_lifecycle::Identity {
+        node_id: config.node_id,
+        cluster_id: claim.cluster_id.clone(),
+        incarnation: doors.rng.uuid(),
+        endpoints: source::endpoints(&config.network.advertised, bound),
+        features: controller::state::features::supported(),
+        rack: config.rack.clone(),
+        directories: claim.dirs.iter().map(|dir| dir.id).collect(),
+        previous_epoch: claim.previous_epoch(),
+    };
+    let times = broker_lifecycle::Times {
+        heartbeat_ms: config.replication.heartbeat_interval_ms,
+        session_ms: config.replication.session_timeout_ms,
+        registration_ms: config.replication.registration_timeout_ms,
+    };
+    let life = Lifecycle::new(identity, times, channel, metadata.clone(), doors.clock.clone());
+    config.roles.broker.then_some(life)
+}
+
+/// Starts the broker's life in its cluster.
+fn join_cluster(
+    rooms: &Rooms,
+    life: Option<(Lifecycle, broker_lifecycle::Handle)>,
+    shutdown: &Shutdown,
+    tasks: &mut Vec<tokio::task::JoinHandle<()>>,
+) -> Option<broker_lifecycle::Handle> {
+    let (life, handle) = life?;
+    tasks.push(rooms.spawner.spawn(life.run(shutdown.clone())));
+    Some(handle)
+}
+
+/// Waits until the controller has refused the broker for too long.
+async fn refused(life: Option<&broker_lifecycle::Handle>) {
+    let Some(life) = life else { return std::future::pending().await };
+    let mut standing = life.standing();
+    let refused = standing.wait_for(|standing| *standing == Standing::Refused).await.is_ok();
+    if !refused {
+        // The life has ended in order.
+        std::future::pending::<()>().await;
     }
 }
 

@@ -57,9 +57,22 @@ impl World {
             num_partitions: 3,
             default_replication_factor: 1,
             snapshot_bytes: self.snapshot_bytes,
+            ..settings()
         };
         let doors = Doors { clock: self.clock.clone(), rng: self.rng.clone(), spawner: Spawner::simulated() };
         Controller::open(&self.opening(clean), &node, settings, Arc::new(FewRules), doors)
+    }
+}
+
+fn settings() -> Settings {
+    Settings {
+        node_id: 1,
+        num_partitions: 1,
+        default_replication_factor: 1,
+        snapshot_bytes: u64::MAX,
+        session_timeout_ms: 9000,
+        disconnect_grace_ms: Some(500),
+        rebalance_interval_ms: None,
     }
 }
 
@@ -166,7 +179,7 @@ async fn a_subscriber_sees_everything_once_and_in_order() {
     let controller = world.open(true).unwrap();
     now(controller.create_topics(&topic("a"))).unwrap();
     let witness = Arc::new(Witness::default());
-    controller.metadata().subscribe(witness.clone());
+    controller.metadata().subscribe(witness.clone(), |_| ());
     now(controller.create_topics(&topic("b"))).unwrap();
     now(controller.create_topics(&topic("b"))).unwrap();
     now(controller.delete_topics(&[Doomed::Name("a".to_owned())])).unwrap();
@@ -178,7 +191,7 @@ async fn a_failing_disk_ends_it_without_a_false_answer() {
     let world = World::new(5);
     let controller = world.open(true).unwrap();
     let witness = Arc::new(Witness::default());
-    controller.metadata().subscribe(witness.clone());
+    controller.metadata().subscribe(witness.clone(), |_| ());
     world.disk.fail_after(Some(0));
     assert!(now(controller.create_topics(&topic("t"))).is_none());
     world.disk.fail_after(None);
@@ -205,8 +218,7 @@ async fn many_ask_at_once() {
     let mut controller = world.open(true).unwrap();
     controller.close().unwrap();
     // The same on threads: flushes run beside the decisions and are shared by them.
-    let settings =
-        Settings { node_id: 1, num_partitions: 1, default_replication_factor: 1, snapshot_bytes: u64::MAX };
+    let settings = settings();
     let doors = Doors { clock: world.clock.clone(), rng: world.rng.clone(), spawner: Spawner::threads() };
     controller =
         Controller::open(&world.opening(true), &node(), settings, Arc::new(FewRules), doors).unwrap();

@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 
 use super::error::ControllerError;
 use super::image::{Changes, Image};
@@ -17,6 +17,8 @@ use super::metadata::Metadata;
 use super::metadata_log::{LogEvents, MetadataLog, Position, Quorum};
 use super::record::Record;
 use super::state::activation::{self, Node};
+use super::state::registration::Moment;
+use super::state::sessions::Sessions;
 use super::state::{ConfigRules, Decision, Hard, View, apply};
 use crate::clock::Clock;
 use crate::rng::Rng;
@@ -36,6 +38,13 @@ pub struct Settings {
     pub default_replication_factor: i16,
     /// `metadata.log.max.record.bytes.between.snapshots`.
     pub snapshot_bytes: u64,
+    /// `broker.session.timeout.ms`: a broker that says nothing for so long is fenced.
+    pub session_timeout_ms: u64,
+    /// `broker.disconnect.grace.ms`: a broker whose connection was closed is fenced after so long; `None` leaves it to
+    /// the session's timeout, as Kafka does.
+    pub disconnect_grace_ms: Option<u64>,
+    /// `leader.imbalance.check.interval.seconds`, in ms; `None` if leaders are not moved back by themselves.
+    pub rebalance_interval_ms: Option<u64>,
 }
 
 /// The doors that the controller uses.
@@ -71,6 +80,8 @@ pub(super) struct Shared {
     log: Arc<dyn MetadataLog>,
     start: Start,
     active: Mutex<Active>,
+    /// Rings when something will be due earlier than was known.
+    pub(super) alarm: Notify,
 }
 
 struct Active {
@@ -84,6 +95,8 @@ struct Active {
     parked: VecDeque<(i64, Box<dyn FnOnce() + Send>)>,
     /// Nothing is decided any more: the log was closed or has failed.
     closed: bool,
+    /// Which brokers were heard of; meaningful only while this node leads.
+    sessions: Sessions,
     /// Producer ids of our block that were not handed out yet.
     block: Range<i64>,
 }
@@ -110,16 +123,26 @@ impl Controller {
         doors: Doors,
     ) -> Result<Controller, ControllerError> {
         let metadata = Metadata::new(hard.image.clone());
+        let sessions = Sessions::begin(&hard.image, settings.session_timeout_ms, None, 0);
         let active = Active {
             hard,
+            sessions,
             leading: None,
             ahead: VecDeque::new(),
             parked: VecDeque::new(),
             closed: false,
             block: 0..0,
         };
-        let shared =
-            Arc::new(Shared { settings, rules, doors, metadata, log, start, active: Mutex::new(active) });
+        let shared = Arc::new(Shared {
+            settings,
+            rules,
+            doors,
+            metadata,
+            log,
+            start,
+            active: Mutex::new(active),
+            alarm: Notify::new(),
+        });
         let events: Weak<Shared> = Arc::downgrade(&shared);
         shared.log.begin(events)?;
         Ok(Controller { shared })
@@ -154,6 +177,43 @@ impl Controller {
             }
             Ok(decision.reply)
         })
+    }
+
+    /// Runs a verb that looks at the brokers' sessions.
+    pub(super) fn submit_with_sessions<R: Send + 'static>(
+        &self,
+        decide: impl FnOnce(&Image, &View<'_>, &mut Sessions, Moment) -> Decision<R>,
+    ) -> oneshot::Receiver<R> {
+        self.shared.run(|active, epoch, shared| {
+            let now_ms = shared.doors.clock.now().mono_ms;
+            let moment = Moment { next_offset: shared.log.next_offset(), now_ms };
+            let Active { hard, sessions, .. } = active;
+            let decision = decide(&hard.image, &shared.view(), sessions, moment);
+            if !decision.records.is_empty() {
+                active.append(shared, epoch, &decision.records)?;
+            }
+            Ok(decision.reply)
+        })
+    }
+
+    /// True while this node decides.
+    pub fn is_active(&self) -> bool {
+        let active = self.shared.active.lock();
+        active.leading.is_some() && !active.closed
+    }
+
+    /// The connection of a broker ended, which may mean that its process did.
+    pub fn hung_up(&self, broker: i32, epoch: i64) {
+        let Some(grace_ms) = self.shared.settings.disconnect_grace_ms else { return };
+        let until_ms = self.shared.doors.clock.now().mono_ms.saturating_add(grace_ms);
+        self.shared.active.lock().sessions.hung_up(broker, epoch, until_ms);
+        self.shared.alarm.notify_one();
+    }
+
+    /// When the next session of a broker is over, in monotonic ms; none if this node does not lead.
+    pub(super) fn next_session_end(&self) -> Option<u64> {
+        let active = self.shared.active.lock();
+        active.leading.and_then(|_| active.sessions.next_end(&active.hard.image))
     }
 
     /// A producer id that nobody else gets.
@@ -288,11 +348,17 @@ impl LogEvents for Shared {
         let mut active = self.active.lock();
         active.leading = Some(epoch);
         let next = self.log.next_offset();
-        let records = activation::activate(&active.hard, &self.start.fresh, &self.start.node, next);
+        let Start { node, fresh } = &self.start;
+        let records = activation::activate(&active.hard, &self.view(), fresh, node, next);
         for batch in records.chunks(BATCH_RECORDS) {
             active.append(self, epoch, batch)?;
         }
+        let timeout_ms = self.settings.session_timeout_ms;
+        let now_ms = self.doors.clock.now().mono_ms;
+        let exempt = node.joins_alone.then_some(node.id);
+        active.sessions = Sessions::begin(&active.hard.image, timeout_ms, exempt, now_ms);
         drop(active);
+        self.alarm.notify_one();
         self.log.push();
         Ok(())
     }

@@ -4,6 +4,7 @@
 use std::sync::{Arc, OnceLock};
 
 use arc_swap::ArcSwap;
+use parking_lot::Mutex;
 use tokio::sync::watch;
 
 use super::error::ControllerError;
@@ -32,13 +33,16 @@ struct Shared {
     image: ArcSwap<Image>,
     offset: watch::Sender<i64>,
     subscriber: OnceLock<Arc<dyn Subscriber>>,
+    /// Held while somebody is told.
+    telling: Mutex<()>,
 }
 
 impl Metadata {
     /// Begins with an image.
     pub fn new(image: Image) -> Metadata {
         let (offset, _) = watch::channel(image.offset());
-        let shared = Shared { image: ArcSwap::from_pointee(image), offset, subscriber: OnceLock::new() };
+        let image = ArcSwap::from_pointee(image);
+        let shared = Shared { image, offset, subscriber: OnceLock::new(), telling: Mutex::default() };
         Metadata { shared: Arc::new(shared) }
     }
 
@@ -52,10 +56,12 @@ impl Metadata {
         self.shared.offset.subscribe()
     }
 
-    /// Makes somebody know of every change from now on; first of everything that is there. To be called once,
-    /// before requests come in and while nothing is published.
-    pub fn subscribe(&self, subscriber: Arc<dyn Subscriber>) {
+    /// Makes somebody know of every change from now on; first of everything that is there, once `prepare` has seen
+    /// it. To be called once, before requests come in. Blocks.
+    pub fn subscribe(&self, subscriber: Arc<dyn Subscriber>, prepare: impl FnOnce(&Image)) {
+        let _telling = self.shared.telling.lock();
         let image = self.image();
+        prepare(&image);
         let nothing = Image::empty(image.cluster_id(), 0);
         subscriber.changed(&nothing, &image, &Delta::everything(&image));
         let taken = self.shared.subscriber.set(subscriber);
@@ -64,6 +70,7 @@ impl Metadata {
 
     /// A newer image. One thread at a time, in the order of the log.
     pub(in crate::controller) fn publish(&self, image: Image, changes: Changes) {
+        let _telling = self.shared.telling.lock();
         let old = self.image();
         if image.offset() == old.offset() {
             return;

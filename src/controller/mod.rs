@@ -6,12 +6,14 @@
 //! *Driver*: decides, appends, applies, publishes the image and only then lets the answers go.
 //! *Metadata log*: where the records are, in `__cluster_metadata-0`.
 
+pub mod channel;
 mod driver;
 pub mod election;
 mod error;
 pub mod format;
 pub mod image;
 pub mod internal_topics;
+pub mod leadership;
 mod metadata;
 mod metadata_log;
 mod opening;
@@ -19,11 +21,14 @@ pub mod placement;
 pub mod reach;
 pub mod record;
 pub mod state;
+mod timers;
 mod verbs;
 
+pub use channel::{Channel, ChannelError};
 pub use driver::{Controller, Doors, Settings};
 pub use error::ControllerError;
 pub use image::{Delta, Image};
+pub use leadership::{Leader, Leadership};
 pub use metadata::{Loader, Metadata, Subscriber};
 pub use metadata_log::{DIRECTORY, LogEvents, MetadataLog, Opening, Position, Quorum, TOPIC_ID};
 pub use state::activation::Node;

@@ -4,8 +4,11 @@
 use barnabas_protocol::error::ErrorCode;
 use barnabas_protocol::messages::create_topics::{CreatableTopic, CreatableTopicConfig};
 use barnabas_protocol::messages::{
-    CreatePartitionsRequest, CreatePartitionsResponse, CreateTopicsRequest, CreateTopicsResponse,
-    ElectLeadersRequest, ElectLeadersResponse,
+    AllocateProducerIdsRequest, AllocateProducerIdsResponse, AlterPartitionRequest, AlterPartitionResponse,
+    AssignReplicasToDirsRequest, AssignReplicasToDirsResponse, BrokerHeartbeatRequest,
+    BrokerHeartbeatResponse, BrokerRegistrationRequest, BrokerRegistrationResponse, CreatePartitionsRequest,
+    CreatePartitionsResponse, CreateTopicsRequest, CreateTopicsResponse, ElectLeadersRequest,
+    ElectLeadersResponse,
 };
 use tokio::sync::oneshot::Receiver;
 
@@ -13,8 +16,13 @@ use super::driver::Controller;
 use super::image::Overrides;
 use super::state::configs::{self, ConfigChange};
 use super::state::topics::{self, Deleted, Doomed, Drawn};
-use super::state::{Decision, Refusal, directories, elections, partitions};
+use super::state::{
+    Decision, Refusal, alter_partition, directories, elections, partitions, producer_ids, registration,
+};
 use crate::ids::Uuid;
+
+/// How long the making of a topic may take that the broker makes by itself, in ms.
+const CREATE_MS: i32 = 30_000;
 
 /// A topic that the broker makes by itself, because somebody needs it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,37 +37,17 @@ pub struct NewTopic {
     pub configs: Overrides,
 }
 
+/// The request that makes topics.
+pub(super) fn request_for(topics: &[NewTopic]) -> CreateTopicsRequest {
+    let topics = topics.iter().map(creatable).collect();
+    CreateTopicsRequest { topics, timeout_ms: CREATE_MS, ..Default::default() }
+}
+
 impl Controller {
     /// CreateTopics.
     pub fn create_topics(&self, request: &CreateTopicsRequest) -> Receiver<CreateTopicsResponse> {
         let drawn = self.draw(request.topics.len());
         self.submit(|image, view| topics::create(image, view, request, &drawn))
-    }
-
-    /// Makes a topic unless it is there. Succeeds in both cases.
-    pub fn ensure_topic(&self, topic: &NewTopic) -> Receiver<Result<(), Refusal>> {
-        let request = CreateTopicsRequest { topics: vec![creatable(topic)], ..Default::default() };
-        let drawn = self.draw(1);
-        self.submit(|image, view| {
-            let Decision { records, reply } = topics::create(image, view, &request, &drawn);
-            let made = reply.topics.into_iter().next().unwrap_or_default();
-            let reply = match ErrorCode::from_code(made.error_code) {
-                Some(ErrorCode::None | ErrorCode::TopicAlreadyExists) => Ok(()),
-                code => {
-                    let code = code.unwrap_or(ErrorCode::UnknownServerError);
-                    Err(Refusal { code, message: made.error_message })
-                }
-            };
-            Decision { records, reply }
-        })
-    }
-
-    /// Makes those of the topics that are not there, all in one; nobody waits for it.
-    pub fn make_topics(&self, topics: &[NewTopic]) {
-        if !topics.is_empty() {
-            let topics = topics.iter().map(creatable).collect();
-            drop(self.create_topics(&CreateTopicsRequest { topics, ..Default::default() }));
-        }
     }
 
     /// Deletes topics by name or id; none may be named twice in the same way.
@@ -87,16 +75,55 @@ impl Controller {
         self.submit(|image, view| configs::alter(image, view.rules, changes, validate_only))
     }
 
-    /// Notes the log directories that this broker chose: topic, partition, directory.
-    pub fn assign_directories(&self, chosen: &[(Uuid, i32, Uuid)]) -> Receiver<()> {
-        let node = self.shared.settings.node_id;
-        self.submit(|image, _| directories::assign(image, node, chosen))
-    }
-
     /// One of this broker's log directories has failed.
     pub fn directory_failed(&self, directory: Uuid) -> Receiver<()> {
         let node = self.shared.settings.node_id;
         self.submit(|image, _| directories::failed(image, node, directory))
+    }
+
+    /// AssignReplicasToDirs.
+    pub fn assign_directories(
+        &self,
+        request: &AssignReplicasToDirsRequest,
+    ) -> Receiver<AssignReplicasToDirsResponse> {
+        self.submit(|image, _| told(partitions::assign_directories(image, request)))
+    }
+
+    /// AllocateProducerIds.
+    pub fn allocate_producer_ids(
+        &self,
+        request: &AllocateProducerIdsRequest,
+    ) -> Receiver<AllocateProducerIdsResponse> {
+        self.submit(|image, _| told(producer_ids::answer(image, request)))
+    }
+
+    /// AlterPartition.
+    pub fn alter_partition(&self, request: &AlterPartitionRequest) -> Receiver<AlterPartitionResponse> {
+        self.submit(|image, view| told(alter_partition::alter(image, view, request)))
+    }
+
+    /// BrokerRegistration.
+    pub fn register_broker(
+        &self,
+        request: &BrokerRegistrationRequest,
+    ) -> Receiver<BrokerRegistrationResponse> {
+        self.submit_with_sessions(|image, view, sessions, moment| {
+            told(registration::register(image, view, sessions, moment, request))
+        })
+    }
+
+    /// BrokerHeartbeat.
+    pub fn broker_heartbeat(&self, request: &BrokerHeartbeatRequest) -> Receiver<BrokerHeartbeatResponse> {
+        let answer = self.submit_with_sessions(|image, view, sessions, moment| {
+            told(registration::heartbeat(image, view, sessions, moment, request))
+        });
+        self.shared.alarm.notify_one();
+        answer
+    }
+
+    /// UnregisterBroker.
+    pub fn unregister_broker(&self, broker: i32) -> Receiver<Result<(), Refusal>> {
+        self.submit(|image, view| registration::unregister(image, view, broker))
     }
 
     fn draw(&self, topics: usize) -> Drawn {
@@ -119,3 +146,32 @@ fn creatable(topic: &NewTopic) -> CreatableTopic {
         ..Default::default()
     }
 }
+
+/// A refusal as the answer that has its code.
+fn told<R: Coded>(decision: Decision<Result<R, Refusal>>) -> Decision<R> {
+    let Decision { records, reply } = decision;
+    Decision { records, reply: reply.unwrap_or_else(|refusal| R::refused(refusal.code)) }
+}
+
+/// An answer that has room for one code.
+trait Coded {
+    fn refused(code: ErrorCode) -> Self;
+}
+
+macro_rules! coded {
+    ($($response:ident),*) => {
+        $(impl Coded for $response {
+            fn refused(code: ErrorCode) -> $response {
+                $response { error_code: code.code(), ..Default::default() }
+            }
+        })*
+    };
+}
+
+coded!(
+    AssignReplicasToDirsResponse,
+    AllocateProducerIdsResponse,
+    AlterPartitionResponse,
+    BrokerRegistrationResponse,
+    BrokerHeartbeatResponse
+);

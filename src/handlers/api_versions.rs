@@ -7,7 +7,7 @@ use barnabas_protocol::ErrorCode;
 use barnabas_protocol::messages::api_versions::{ApiVersion, FinalizedFeatureKey, SupportedFeatureKey};
 use barnabas_protocol::messages::{ApiVersionsRequest, ApiVersionsResponse};
 
-use super::{Answer, Ctx, Out, Row, TABLE, hash_order};
+use super::{Answer, Ctx, Out, Row, hash_order, table};
 use crate::controller::Image;
 
 /// See the module.
@@ -19,9 +19,12 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
         return ctx.respond(out, &response);
     }
     let image = ctx.rooms.image();
-    let supported = image.broker(ctx.rooms.config.node_id).map(|broker| broker.features.as_slice());
+    let id = ctx.rooms.config.node_id;
+    let of_controller = || image.controllers().find(|controller| controller.id == id);
+    let supported = image.broker(id).map(|broker| broker.features.as_slice());
+    let supported = supported.or_else(|| of_controller().map(|controller| controller.features.as_slice()));
     let response = ApiVersionsResponse {
-        api_keys: TABLE.iter().map(entry).collect(),
+        api_keys: table(ctx.session.side).iter().map(entry).collect(),
         supported_features: supported
             .unwrap_or_default()
             .iter()
@@ -54,7 +57,7 @@ fn finalized(image: &Image) -> Vec<FinalizedFeatureKey> {
 
 /// The answer to a version above ours: the error and the range that would do, in version 0.
 pub fn newer(ctx: &Ctx<'_>, out: &mut Out) -> Answer {
-    let own = TABLE.iter().filter(|row| row.key == ctx.api).map(entry).collect();
+    let own = table(ctx.session.side).iter().filter(|row| row.key == ctx.api).map(entry).collect();
     let error_code = ErrorCode::UnsupportedVersion.code();
     ctx.respond(out, &ApiVersionsResponse { error_code, api_keys: own, ..ApiVersionsResponse::default() })
 }

@@ -33,7 +33,7 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
     if request.topics.is_empty() {
         return ctx.respond(out, &CreatePartitionsResponse { results: denied, ..Default::default() });
     }
-    when(ctx.rooms.controller.create_partitions(&request), move |mut response, ctx, out| {
+    when(ctx.rooms.controller()?.create_partitions(&request), move |mut response, ctx, out| {
         response.results.append(&mut denied);
         ctx.respond(out, &response)
     })

@@ -31,7 +31,7 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
     if request.topics.is_empty() {
         return ctx.respond(out, &CreateTopicsResponse { topics: denied, ..Default::default() });
     }
-    when(ctx.rooms.controller.create_topics(&request), move |mut response, ctx, out| {
+    when(ctx.rooms.controller()?.create_topics(&request), move |mut response, ctx, out| {
         response.topics.append(&mut denied);
         ctx.respond(out, &response)
     })

@@ -35,7 +35,7 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
     if doomed.is_empty() {
         return ctx.respond(out, &DeleteTopicsResponse { responses: results, ..Default::default() });
     }
-    when(ctx.rooms.controller.delete_topics(&doomed), move |deleted, ctx, out| {
+    when(ctx.rooms.controller()?.delete_topics(&doomed), move |deleted, ctx, out| {
         results.extend(deleted.into_iter().map(result));
         ctx.respond(out, &DeleteTopicsResponse { responses: results, ..Default::default() })
     })

@@ -5,7 +5,8 @@ use barnabas_protocol::ErrorCode;
 use barnabas_protocol::messages::describe_cluster::DescribeClusterBroker;
 use barnabas_protocol::messages::{DescribeClusterRequest, DescribeClusterResponse};
 
-use super::{Answer, Ctx, Out};
+use super::{Answer, Ctx, Out, Side};
+use crate::controller::Image;
 use crate::controller::reach::Reach;
 
 const BROKERS: i8 = 1;
@@ -14,10 +15,13 @@ const CONTROLLERS: i8 = 2;
 /// See the module.
 pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
     let request: DescribeClusterRequest = ctx.decode(body)?;
-    if request.endpoint_type != BROKERS {
-        return ctx.respond(out, &wrong_endpoint(request.endpoint_type));
+    if let Some(refused) = wrong_endpoint(ctx.session.side, request.endpoint_type) {
+        return ctx.respond(out, &refused);
     }
     let image = ctx.rooms.image();
+    if ctx.session.side == Side::Controller {
+        return ctx.respond(out, &controllers(&image, ctx, &request));
+    }
     let reach = Reach::new(&image, &ctx.session.listener);
     let brokers = reach.all_brokers().filter(|(broker, _)| !broker.fenced || request.include_fenced_brokers);
     let response = DescribeClusterResponse {
@@ -42,12 +46,46 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
     ctx.respond(out, &response)
 }
 
-fn wrong_endpoint(kind: i8) -> DescribeClusterResponse {
-    let (code, message) = if kind == CONTROLLERS {
-        let message = "The request was sent to an endpoint of type BROKER, but we wanted an endpoint of type CONTROLLER";
-        (ErrorCode::MismatchedEndpointType, message.to_owned())
-    } else {
-        (ErrorCode::UnsupportedEndpointType, format!("Unsupported endpoint type {kind}"))
+/// The controllers that can be reached where the request came in.
+fn controllers(image: &Image, ctx: &Ctx<'_>, request: &DescribeClusterRequest) -> DescribeClusterResponse {
+    let brokers = image.controllers().filter_map(|controller| {
+        let endpoint = controller.endpoints.iter().find(|at| *at.listener == *ctx.session.listener)?;
+        Some(DescribeClusterBroker {
+            broker_id: controller.id,
+            host: endpoint.host.to_string(),
+            port: i32::from(endpoint.port),
+            ..Default::default()
+        })
+    });
+    DescribeClusterResponse {
+        endpoint_type: CONTROLLERS,
+        cluster_id: image.cluster_id().to_owned(),
+        controller_id: ctx.rooms.quorum_leader(),
+        brokers: brokers.collect(),
+        cluster_authorized_operations: if request.include_cluster_authorized_operations {
+            ctx.cluster_operations()
+        } else {
+            i32::MIN
+        },
+        ..Default::default()
+    }
+}
+
+fn wrong_endpoint(here: Side, wanted: i8) -> Option<DescribeClusterResponse> {
+    let (code, message) = match (here, wanted) {
+        (Side::Broker, BROKERS) | (Side::Controller, CONTROLLERS) => return None,
+        (Side::Broker, CONTROLLERS) => (
+            ErrorCode::MismatchedEndpointType,
+            "The request was sent to an endpoint of type BROKER, but we wanted an endpoint of type CONTROLLER"
+                .to_owned(),
+        ),
+        (Side::Controller, BROKERS) => (
+            ErrorCode::MismatchedEndpointType,
+            "The request was sent to an endpoint of type CONTROLLER, but we wanted an endpoint of type BROKER"
+                .to_owned(),
+        ),
+        (_, other) => (ErrorCode::UnsupportedEndpointType, format!("Unsupported endpoint type {other}")),
     };
-    DescribeClusterResponse { error_code: code.code(), error_message: Some(message), ..Default::default() }
+    let error_message = Some(message);
+    Some(DescribeClusterResponse { error_code: code.code(), error_message, ..Default::default() })
 }

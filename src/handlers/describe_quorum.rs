@@ -18,7 +18,7 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
         let error_code = ErrorCode::ClusterAuthorizationFailed.code();
         return ctx.respond(out, &DescribeQuorumResponse { error_code, ..Default::default() });
     }
-    let quorum = ctx.rooms.controller.quorum().ok_or(CloseReason::Dropped)?;
+    let quorum = ctx.rooms.controller()?.quorum().ok_or(CloseReason::Dropped)?;
     ctx.respond(out, &answer(&request.topics, quorum, &ctx.rooms.image(), ctx.now.wall_ms))
 }
 

@@ -17,7 +17,7 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
         // Kafka's controller gives up before it begins, if there is anything that it would begin with.
         return ctx.respond(out, &timed_out(&request));
     }
-    when(ctx.rooms.controller.elect_leaders(&request), |response, ctx, out| ctx.respond(out, &response))
+    when(ctx.rooms.controller()?.elect_leaders(&request), |response, ctx, out| ctx.respond(out, &response))
 }
 
 fn timed_out(request: &ElectLeadersRequest) -> ElectLeadersResponse {

@@ -40,7 +40,7 @@ fn end(ctx: &Ctx<'_>, out: &mut Out, request: End) -> Answer {
                 return ctx.respond(out, &response);
             }
             Ok(Response::End(Err(TransactionError::NeedsProducerId))) if request.fresh.is_none() => {
-                return when(ctx.rooms.controller.next_producer_id(), move |id, ctx, out| match id {
+                return when(ctx.rooms.channel.next_producer_id(), move |id, ctx, out| match id {
                     Ok(id) => end(ctx, out, End { fresh: Some(id), ..request }),
                     Err(refusal) => ctx.respond(out, &refused(refusal.code)),
                 });

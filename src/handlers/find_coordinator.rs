@@ -26,7 +26,7 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
     let mut found =
         ctx.gather(keys.into_iter().map(|key| find(ctx, &image, request.key_type, key, &mut missing)))?;
     if let Some(topic) = missing.map(|name| internal_topics::new_topic(name, &ctx.rooms.config)) {
-        let made = ctx.rooms.controller.ensure_topic(&topic);
+        let made = ctx.rooms.channel.ensure_topic(&topic);
         ctx.rooms.spawner.spawn(async move {
             if let Ok(Err(refusal)) = made.await {
                 let (code, message) = (refusal.code, refusal.message.unwrap_or_default());

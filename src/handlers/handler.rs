@@ -1,5 +1,6 @@
 //! The shape of a handler: two plain functions, one that starts a request and one that finishes it.
 
+use std::any::Any;
 use std::borrow::Cow;
 use std::future::Future;
 use std::net::IpAddr;
@@ -11,21 +12,35 @@ use barnabas_protocol::codec::{DecodeError, Reader, Wire, Writer};
 use barnabas_protocol::header::HeaderError;
 use barnabas_protocol::messages::{Request, Response};
 use barnabas_protocol::{ApiKey, ErrorCode};
+use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
 use super::{Out, Rooms};
 use crate::clock::Now;
 use crate::coordinator::{Answer as Asked, Reply, Unavailable};
 
+/// Whom a listener is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// Clients and other brokers.
+    Broker,
+    /// Those who want the controller (`controller.listener.names`).
+    Controller,
+}
+
 /// What is known of a connection's other end.
 #[derive(Debug)]
 pub struct Session {
+    /// Whom it came to see.
+    pub side: Side,
     /// The listener's name, as in `listeners`.
     pub listener: Arc<str>,
     /// The peer's address.
     pub peer: IpAddr,
     /// Kafka's spelling, `User:ANONYMOUS` where nobody authenticated.
     pub principal: Arc<str>,
+    /// What ends with the connection.
+    pub kept: Mutex<Option<Box<dyn Any + Send + Sync>>>,
 }
 
 /// One request's surroundings.

@@ -30,7 +30,7 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
     if changes.is_empty() {
         return answer(Vec::new(), ctx, out);
     }
-    when(ctx.rooms.controller.alter_configs(&changes, request.validate_only), answer)
+    when(ctx.rooms.controller()?.alter_configs(&changes, request.validate_only), answer)
 }
 
 fn asked(resource: &AlterConfigsResource) -> Asked {

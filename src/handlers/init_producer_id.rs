@@ -20,7 +20,7 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
         return ctx.respond(out, &refused(code));
     }
     let Some(id) = request.transactional_id else {
-        return when(ctx.rooms.controller.next_producer_id(), |id, ctx, out| match id {
+        return when(ctx.rooms.channel.next_producer_id(), |id, ctx, out| match id {
             Ok(producer_id) => ctx.respond(out, &accepted(producer_id, 0)),
             Err(refusal) => ctx.respond(out, &refused(refusal.code)),
         });
@@ -52,7 +52,7 @@ fn init(ctx: &Ctx<'_>, out: &mut Out, request: InitProducer) -> Answer {
         let error = match said {
             Ok(Response::InitProducer(Ok((id, epoch)))) => return ctx.respond(out, &accepted(id, epoch)),
             Ok(Response::InitProducer(Err(TransactionError::NeedsProducerId))) if request.fresh.is_none() => {
-                return when(ctx.rooms.controller.next_producer_id(), move |id, ctx, out| match id {
+                return when(ctx.rooms.channel.next_producer_id(), move |id, ctx, out| match id {
                     Ok(id) => init(ctx, out, InitProducer { fresh: Some(id), ..request }),
                     Err(refusal) => ctx.respond(out, &refused(refusal.code)),
                 });

@@ -154,7 +154,7 @@ fn by_name(
         }
     }
     // Kafka answers this request without them, too.
-    ctx.rooms.controller.make_topics(&wanted);
+    ctx.rooms.channel.make_topics(&wanted);
     known.append(&mut unknown);
     known
 }

@@ -3,11 +3,17 @@
 
 mod add_offsets_to_txn;
 mod add_partitions_to_txn;
+mod allocate_producer_ids;
 mod alter_configs;
+mod alter_partition;
 mod api_versions;
+mod assign_replicas_to_dirs;
+mod broker_heartbeat;
+mod broker_registration;
 mod config_change;
 mod consumer_group_describe;
 mod consumer_group_heartbeat;
+mod controller_call;
 mod create_partitions;
 mod create_topics;
 mod delete_groups;
@@ -23,9 +29,11 @@ mod describe_topic_partitions;
 mod describe_transactions;
 mod elect_leaders;
 mod end_txn;
+mod envelope;
 mod error;
 mod fetch;
 mod find_coordinator;
+mod forward;
 mod group;
 mod handler;
 mod hash_order;
@@ -52,6 +60,7 @@ mod sync_group;
 mod transaction;
 mod transactional_produce;
 mod txn_offset_commit;
+mod unregister_broker;
 mod write_txn_markers;
 
 use std::ops::RangeInclusive;
@@ -60,9 +69,10 @@ use barnabas_protocol::ApiKey;
 
 pub use api_versions::newer as newer_api_versions;
 pub use fetch::FetchSessions;
+pub use forward::start as forward;
 pub use handler::{
-    Answer, CloseReason, Ctx, Operation, Outcome, Resource, Session, Ticket, after_all, before_it_begins,
-    blocking, when,
+    Answer, CloseReason, Ctx, Operation, Outcome, Resource, Session, Side, Ticket, after_all,
+    before_it_begins, blocking, when,
 };
 pub use out::{Mark, Out, SEND_FILE, cut_short};
 pub use rooms::Rooms;
@@ -73,62 +83,101 @@ pub struct Row {
     pub key: ApiKey,
     /// The versions it lists in ApiVersions.
     pub versions: RangeInclusive<i16>,
+    /// What it asks for is the active controller's to decide.
+    pub for_controller: bool,
     /// Decodes, authorizes, asks a room; the body is the frame behind its header.
-    pub start: fn(&Ctx<'_>, &mut [u8], &mut Out) -> Answer,
+    pub start: Start,
+}
+
+type Start = fn(&Ctx<'_>, &mut [u8], &mut Out) -> Answer;
+
+/// Answered where it is asked.
+const fn here(key: ApiKey, versions: RangeInclusive<i16>, start: Start) -> Row {
+    Row { key, versions, for_controller: false, start }
+}
+
+/// Answered by the active controller.
+const fn decides(key: ApiKey, versions: RangeInclusive<i16>, start: Start) -> Row {
+    Row { key, versions, for_controller: true, start }
 }
 
 /// Every API served, by key.
 pub const TABLE: &[Row] = &[
-    Row { key: ApiKey::Produce, versions: 0..=13, start: produce::start },
-    Row { key: ApiKey::Fetch, versions: 4..=18, start: fetch::start },
-    Row { key: ApiKey::ListOffsets, versions: 1..=11, start: list_offsets::start },
-    Row { key: ApiKey::Metadata, versions: 0..=13, start: metadata::start },
-    Row { key: ApiKey::OffsetCommit, versions: 2..=10, start: offset_commit::start },
-    Row { key: ApiKey::OffsetFetch, versions: 1..=10, start: offset_fetch::start },
-    Row { key: ApiKey::FindCoordinator, versions: 0..=6, start: find_coordinator::start },
-    Row { key: ApiKey::JoinGroup, versions: 0..=9, start: join_group::start },
-    Row { key: ApiKey::Heartbeat, versions: 0..=4, start: heartbeat::start },
-    Row { key: ApiKey::LeaveGroup, versions: 0..=5, start: leave_group::start },
-    Row { key: ApiKey::SyncGroup, versions: 0..=5, start: sync_group::start },
-    Row { key: ApiKey::DescribeGroups, versions: 0..=6, start: describe_groups::start },
-    Row { key: ApiKey::ListGroups, versions: 0..=5, start: list_groups::start },
-    Row { key: ApiKey::ApiVersions, versions: 0..=5, start: api_versions::start },
-    Row { key: ApiKey::CreateTopics, versions: 2..=7, start: create_topics::start },
-    Row { key: ApiKey::DeleteTopics, versions: 1..=6, start: delete_topics::start },
-    Row { key: ApiKey::DeleteRecords, versions: 0..=2, start: delete_records::start },
-    Row { key: ApiKey::InitProducerId, versions: 0..=5, start: init_producer_id::start },
-    Row { key: ApiKey::OffsetForLeaderEpoch, versions: 2..=4, start: offset_for_leader_epoch::start },
-    Row { key: ApiKey::AddPartitionsToTxn, versions: 0..=5, start: add_partitions_to_txn::start },
-    Row { key: ApiKey::AddOffsetsToTxn, versions: 0..=4, start: add_offsets_to_txn::start },
-    Row { key: ApiKey::EndTxn, versions: 0..=5, start: end_txn::start },
-    Row { key: ApiKey::WriteTxnMarkers, versions: 1..=2, start: write_txn_markers::start },
-    Row { key: ApiKey::TxnOffsetCommit, versions: 0..=6, start: txn_offset_commit::start },
-    Row { key: ApiKey::DescribeConfigs, versions: 1..=4, start: describe_configs::start },
-    Row { key: ApiKey::AlterConfigs, versions: 0..=2, start: alter_configs::start },
-    Row { key: ApiKey::DescribeLogDirs, versions: 1..=5, start: describe_log_dirs::start },
-    Row { key: ApiKey::CreatePartitions, versions: 0..=3, start: create_partitions::start },
-    Row { key: ApiKey::DeleteGroups, versions: 0..=3, start: delete_groups::start },
-    Row { key: ApiKey::ElectLeaders, versions: 0..=2, start: elect_leaders::start },
-    Row {
-        key: ApiKey::ListPartitionReassignments,
-        versions: 0..=0,
-        start: list_partition_reassignments::start,
-    },
-    Row { key: ApiKey::OffsetDelete, versions: 0..=0, start: offset_delete::start },
-    Row { key: ApiKey::DescribeQuorum, versions: 0..=2, start: describe_quorum::start },
-    Row { key: ApiKey::DescribeCluster, versions: 0..=2, start: describe_cluster::start },
-    Row { key: ApiKey::DescribeProducers, versions: 0..=0, start: describe_producers::start },
-    Row { key: ApiKey::DescribeTransactions, versions: 0..=0, start: describe_transactions::start },
-    Row { key: ApiKey::ListTransactions, versions: 0..=2, start: list_transactions::start },
-    Row { key: ApiKey::DescribeTopicPartitions, versions: 0..=0, start: describe_topic_partitions::start },
-    Row { key: ApiKey::IncrementalAlterConfigs, versions: 0..=1, start: incremental_alter_configs::start },
-    Row { key: ApiKey::OffsetDelete, versions: 0..=0, start: offset_delete::start },
-    Row { key: ApiKey::ConsumerGroupHeartbeat, versions: 0..=1, start: consumer_group_heartbeat::start },
-    Row { key: ApiKey::ConsumerGroupDescribe, versions: 0..=1, start: consumer_group_describe::start },
-    Row { key: ApiKey::ListConfigResources, versions: 0..=1, start: list_config_resources::start },
+    here(ApiKey::Produce, 0..=13, produce::start),
+    here(ApiKey::Fetch, 4..=18, fetch::start),
+    here(ApiKey::ListOffsets, 1..=11, list_offsets::start),
+    here(ApiKey::Metadata, 0..=13, metadata::start),
+    here(ApiKey::OffsetCommit, 2..=10, offset_commit::start),
+    here(ApiKey::OffsetFetch, 1..=10, offset_fetch::start),
+    here(ApiKey::FindCoordinator, 0..=6, find_coordinator::start),
+    here(ApiKey::JoinGroup, 0..=9, join_group::start),
+    here(ApiKey::Heartbeat, 0..=4, heartbeat::start),
+    here(ApiKey::LeaveGroup, 0..=5, leave_group::start),
+    here(ApiKey::SyncGroup, 0..=5, sync_group::start),
+    here(ApiKey::DescribeGroups, 0..=6, describe_groups::start),
+    here(ApiKey::ListGroups, 0..=5, list_groups::start),
+    here(ApiKey::ApiVersions, 0..=5, api_versions::start),
+    decides(ApiKey::CreateTopics, 2..=7, create_topics::start),
+    decides(ApiKey::DeleteTopics, 1..=6, delete_topics::start),
+    here(ApiKey::DeleteRecords, 0..=2, delete_records::start),
+    here(ApiKey::InitProducerId, 0..=5, init_producer_id::start),
+    here(ApiKey::OffsetForLeaderEpoch, 2..=4, offset_for_leader_epoch::start),
+    here(ApiKey::AddPartitionsToTxn, 0..=5, add_partitions_to_txn::start),
+    here(ApiKey::AddOffsetsToTxn, 0..=4, add_offsets_to_txn::start),
+    here(ApiKey::EndTxn, 0..=5, end_txn::start),
+    here(ApiKey::WriteTxnMarkers, 1..=2, write_txn_markers::start),
+    here(ApiKey::TxnOffsetCommit, 0..=6, txn_offset_commit::start),
+    here(ApiKey::DescribeConfigs, 1..=4, describe_configs::start),
+    decides(ApiKey::AlterConfigs, 0..=2, alter_configs::start),
+    here(ApiKey::DescribeLogDirs, 1..=5, describe_log_dirs::start),
+    decides(ApiKey::CreatePartitions, 0..=3, create_partitions::start),
+    here(ApiKey::DeleteGroups, 0..=3, delete_groups::start),
+    decides(ApiKey::ElectLeaders, 0..=2, elect_leaders::start),
+    decides(ApiKey::ListPartitionReassignments, 0..=0, list_partition_reassignments::start),
+    here(ApiKey::OffsetDelete, 0..=0, offset_delete::start),
+    decides(ApiKey::DescribeQuorum, 0..=2, describe_quorum::start),
+    here(ApiKey::DescribeCluster, 0..=2, describe_cluster::start),
+    decides(ApiKey::UnregisterBroker, 0..=0, unregister_broker::start),
+    here(ApiKey::DescribeProducers, 0..=0, describe_producers::start),
+    here(ApiKey::DescribeTransactions, 0..=0, describe_transactions::start),
+    here(ApiKey::ListTransactions, 0..=2, list_transactions::start),
+    here(ApiKey::DescribeTopicPartitions, 0..=0, describe_topic_partitions::start),
+    decides(ApiKey::IncrementalAlterConfigs, 0..=1, incremental_alter_configs::start),
+    here(ApiKey::ConsumerGroupHeartbeat, 0..=1, consumer_group_heartbeat::start),
+    here(ApiKey::ConsumerGroupDescribe, 0..=1, consumer_group_describe::start),
+    here(ApiKey::ListConfigResources, 0..=1, list_config_resources::start),
 ];
 
+/// What controllers serve at their own listeners, by key.
+pub const CONTROLLER_TABLE: &[Row] = &[
+    here(ApiKey::ApiVersions, 0..=5, api_versions::start),
+    decides(ApiKey::CreateTopics, 2..=7, create_topics::start),
+    decides(ApiKey::DeleteTopics, 1..=6, delete_topics::start),
+    decides(ApiKey::AlterConfigs, 0..=2, alter_configs::start),
+    decides(ApiKey::CreatePartitions, 0..=3, create_partitions::start),
+    decides(ApiKey::ElectLeaders, 0..=2, elect_leaders::start),
+    decides(ApiKey::IncrementalAlterConfigs, 0..=1, incremental_alter_configs::start),
+    decides(ApiKey::ListPartitionReassignments, 0..=0, list_partition_reassignments::start),
+    decides(ApiKey::DescribeQuorum, 0..=2, describe_quorum::start),
+    here(ApiKey::AlterPartition, 2..=3, alter_partition::start),
+    here(ApiKey::Envelope, 0..=0, envelope::start),
+    here(ApiKey::DescribeCluster, 0..=2, describe_cluster::start),
+    here(ApiKey::BrokerRegistration, 0..=4, broker_registration::start),
+    here(ApiKey::BrokerHeartbeat, 0..=2, broker_heartbeat::start),
+    decides(ApiKey::UnregisterBroker, 0..=0, unregister_broker::start),
+    here(ApiKey::AllocateProducerIds, 0..=0, allocate_producer_ids::start),
+    here(ApiKey::AssignReplicasToDirs, 0..=0, assign_replicas_to_dirs::start),
+];
+
+/// What is served to whom.
+pub fn table(side: Side) -> &'static [Row] {
+    match side {
+        Side::Broker => TABLE,
+        Side::Controller => CONTROLLER_TABLE,
+    }
+}
+
 /// The handler of an API.
-pub fn row(key: ApiKey) -> Option<&'static Row> {
-    TABLE.iter().find(|row| row.key == key)
+pub fn row(side: Side, key: ApiKey) -> Option<&'static Row> {
+    table(side).iter().find(|row| row.key == key)
 }

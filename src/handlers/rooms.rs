@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::FetchSessions;
+use super::{CloseReason, FetchSessions};
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::controller::{Controller, Image};
+use crate::controller::{Channel, Controller, Image, Metadata};
 use crate::coordinator::{Groups, Markers, Transactions};
 use crate::partition::Partitions;
 use crate::rng::Rng;
@@ -21,8 +21,12 @@ pub struct Rooms {
     pub rng: Rng,
     /// The door of concurrency.
     pub spawner: Spawner,
-    /// The cluster's metadata, and how it changes.
-    pub controller: Controller,
+    /// The cluster's metadata.
+    pub metadata: Metadata,
+    /// How it changes, where this node is a controller.
+    pub controller: Option<Controller>,
+    /// The way to whoever decides on it now.
+    pub channel: Channel,
     /// The partitions of this broker.
     pub partitions: Arc<Partitions>,
     /// The group coordinator.
@@ -38,6 +42,24 @@ pub struct Rooms {
 impl Rooms {
     /// The cluster's metadata now.
     pub fn image(&self) -> Arc<Image> {
-        self.controller.image()
+        self.metadata.image()
+    }
+
+    /// The node whose controller is active, as far as this node knows; -1 if nobody is known.
+    pub fn quorum_leader(&self) -> i32 {
+        self.controller.as_ref().and_then(Controller::quorum).map_or(-1, |quorum| quorum.leader)
+    }
+
+    /// The controller of this node, if it decides now.
+    pub fn active_controller(&self) -> Option<&Controller> {
+        self.controller.as_ref().filter(|controller| controller.is_active())
+    }
+
+    /// The controller of this node.
+    ///
+    /// # Errors
+    /// It has none: what needs it cannot be answered here.
+    pub fn controller(&self) -> Result<&Controller, CloseReason> {
+        self.controller.as_ref().ok_or(CloseReason::Dropped)
     }
 }

@@ -3,7 +3,7 @@
 use barnabas_protocol::ApiKey;
 use barnabas_protocol::header::RequestHeader;
 
-use crate::handlers::{self, Answer, CloseReason, Ctx, Mark, Out, Outcome, Rooms, Session, Ticket};
+use crate::handlers::{self, Answer, CloseReason, Ctx, Mark, Out, Outcome, Rooms, Session, Side, Ticket};
 
 /// What a reply needs to know of its request once the frame is gone.
 pub struct Origin {
@@ -37,7 +37,7 @@ fn start_frame(
 ) -> Answer {
     let (header, body) = RequestHeader::split(frame)?;
     let unsupported = CloseReason::Unsupported { api: header.api, version: header.version };
-    let Some(row) = handlers::row(header.api) else { return Err(unsupported) };
+    let Some(row) = handlers::row(session.side, header.api) else { return Err(unsupported) };
     let served = row.versions.contains(&header.version);
     if !served && row.key != ApiKey::ApiVersions {
         return Err(unsupported);
@@ -57,8 +57,11 @@ fn start_frame(
         stopping: false,
     };
     let mark = out.begin(row.key, version, origin.correlation_id);
+    let elsewhere = row.for_controller && session.side == Side::Broker && rooms.active_controller().is_none();
     let answer = if !served {
         handlers::newer_api_versions(&ctx, out)
+    } else if elsewhere {
+        handlers::forward(&ctx, body)
     } else if is_quick(row.key, body.len()) {
         (row.start)(&ctx, body, out)
     } else {

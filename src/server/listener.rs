@@ -12,7 +12,7 @@ use super::connection::{Connection, End};
 use super::hang_ups::HangUps;
 use super::inbox::Inbox;
 use super::memory::Memory;
-use crate::handlers::{Rooms, Session};
+use crate::handlers::{Rooms, Session, Side};
 use crate::net::{Listener, Stream};
 use crate::shutdown::Shutdown;
 
@@ -82,6 +82,8 @@ pub struct Door {
     pub rooms: Arc<Rooms>,
     /// The listener's name.
     pub name: Arc<str>,
+    /// Whom it is for.
+    pub side: Side,
     /// The account of receive buffers.
     pub memory: Memory,
     /// The count of connections.
@@ -123,7 +125,13 @@ pub async fn accept(mut listener: Listener, door: Door) {
 }
 
 async fn serve(stream: Stream, peer: IpAddr, door: &Door, admission: Admission) {
-    let session = Session { listener: door.name.clone(), peer, principal: Arc::from("User:ANONYMOUS") };
+    let session = Session {
+        side: door.side,
+        listener: door.name.clone(),
+        peer,
+        principal: Arc::from("User:ANONYMOUS"),
+        kept: Mutex::default(),
+    };
     let largest = usize::try_from(door.rooms.config.network.request_max_bytes).unwrap_or(usize::MAX);
     let inbox = Inbox::new(door.memory.clone(), largest);
     let end = Connection::new(&door.rooms, &session, stream, inbox).serve(door.shutdown.clone()).await;

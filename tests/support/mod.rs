@@ -30,6 +30,7 @@ pub struct Running {
     network: Network,
     stop: Trigger,
     task: tokio::task::JoinHandle<()>,
+    listeners: Vec<(String, u16)>,
 }
 
 /// Settings of a one-node broker: the internal topics have one replica, groups do not wait for more members.
@@ -70,22 +71,24 @@ pub fn start(dir: &Path, more: &[(&str, &str)]) -> Running {
 pub fn start_with(config: Config, doors: &Doors) -> Running {
     let network = doors.network.clone();
     let broker = Broker::start(config, doors).expect("the broker starts");
-    let (_, port) = broker.listeners()[0];
+    let listeners = broker.listeners().to_vec();
+    let (_, port) = listeners[0];
     let (stop, shutdown) = channel();
     let task = tokio::spawn(async move { broker.run(shutdown).await.expect("nothing fails") });
-    Running { address: SocketAddr::from(([127, 0, 0, 1], port)), network, stop, task }
+    Running { address: SocketAddr::from(([127, 0, 0, 1], port)), listeners, network, stop, task }
 }
 
 /// Starts a broker whose disk will fail; `None` if that happens at once.
 pub fn start_to_fail(config: Config, doors: &Doors) -> Option<Running> {
     let network = doors.network.clone();
     let broker = Broker::start(config, doors).ok()?;
-    let (_, port) = broker.listeners()[0];
+    let listeners = broker.listeners().to_vec();
+    let (_, port) = listeners[0];
     let (stop, shutdown) = channel();
     let task = tokio::spawn(async move {
         let _failed = broker.run(shutdown).await;
     });
-    Some(Running { address: SocketAddr::from(([127, 0, 0, 1], port)), network, stop, task })
+    Some(Running { address: SocketAddr::from(([127, 0, 0, 1], port)), listeners, network, stop, task })
 }
 
 /// A connection to a broker in another process.
@@ -103,6 +106,12 @@ impl Running {
     /// A new connection.
     pub async fn connect(&self) -> Client {
         dial(&self.network, self.address).await.expect("it listens")
+    }
+
+    /// A connection to another of its listeners.
+    pub async fn connect_to(&self, listener: &str) -> Client {
+        let (_, port) = self.listeners.iter().find(|(name, _)| name == listener).expect("a listener");
+        connect(SocketAddr::from(([127, 0, 0, 1], *port))).await
     }
 
     /// Stops it in order.

@@ -13,6 +13,7 @@ mod support;
 
 mod bad_input;
 mod consumer_groups;
+mod controller_listener;
 mod internal_topics;
 mod order;
 mod records;

@@ -6,18 +6,21 @@ use barnabas_protocol::messages::records::metadata::{
 
 use super::super::election::{Elected, Election, elect};
 use super::super::image::{
-    BrokerImage, ConfigResource, ControllerImage, Endpoint, Image, NO_LEADER, ResourceKind,
+    BrokerImage, ConfigResource, ControllerImage, Endpoint, Image, NO_LEADER, PartitionImage, ResourceKind,
 };
 use super::super::record::Record;
 use super::features::{ELR_VERSION, METADATA_VERSION};
-use super::{Hard, brokers, configs, directories, elections, features};
+use super::partition_change::{Touched, touched_where};
+use super::{Hard, View, brokers, configs, directories, elections, features};
 use crate::ids::Uuid;
 
-/// A node that is broker and controller in one, at its start.
+/// A node with the controller's role, at its start.
 #[derive(Clone, Debug)]
 pub struct Node {
     /// `node.id`.
     pub id: i32,
+    /// It is a broker as well, and the only controller: it need not ask anybody to be let in.
+    pub joins_alone: bool,
     /// Drawn for this run of the process.
     pub incarnation: Uuid,
     /// The advertised listeners, with the ports that were bound.
@@ -36,7 +39,13 @@ pub struct Node {
 
 /// The records of a start: first those of a fresh cluster, then the node's registration, then the elections that
 /// it makes possible. `next_offset` is where the first of them will be.
-pub fn activate(hard: &Hard, fresh: &[Record], node: &Node, next_offset: i64) -> Vec<Record> {
+pub fn activate(
+    hard: &Hard,
+    view: &View<'_>,
+    fresh: &[Record],
+    node: &Node,
+    next_offset: i64,
+) -> Vec<Record> {
     let image = &hard.image;
     let mut records = Vec::new();
     if hard.in_transaction() {
@@ -49,6 +58,9 @@ pub fn activate(hard: &Hard, fresh: &[Record], node: &Node, next_offset: i64) ->
         records.push(EndTransactionRecord::default().into());
     }
     records.push(brokers::controller_to_record(&controller(node)).into());
+    if !node.joins_alone {
+        return records;
+    }
     let before = i64::try_from(records.len()).unwrap_or(i64::MAX);
     let broker = broker(node, next_offset.saturating_add(before));
     records.push(brokers::to_record(&broker).into());
@@ -61,7 +73,7 @@ pub fn activate(hard: &Hard, fresh: &[Record], node: &Node, next_offset: i64) ->
         ..Default::default()
     };
     records.push(unfenced.into());
-    records.extend(elections(image, node));
+    records.extend(elections(image, view, node));
     records
 }
 
@@ -100,28 +112,39 @@ fn broker(node: &Node, epoch: i64) -> BrokerImage {
     }
 }
 
-/// After a crash the leader may have lost what was not flushed: a new leader epoch tells clients to look. Partitions
-/// that Kafka left without a leader at its stop get one. Those in directories that do not work have none.
-fn elections(image: &Image, node: &Node) -> impl Iterator<Item = Record> {
-    let partitions = image
-        .topics()
-        .flat_map(|topic| topic.partitions().iter().map(move |partition| (topic.id, partition)));
-    partitions.filter_map(move |(topic, partition)| {
+/// After a crash this node may have lost what was not flushed: it leaves the ISR where others are in it, and where it
+/// is alone a new leader epoch tells clients to look. Partitions that Kafka left without a leader at its stop get one.
+/// Those in directories that do not work have none.
+fn elections(image: &Image, view: &View<'_>, node: &Node) -> Vec<Record> {
+    let crashed = !node.stopped_cleanly;
+    let works = |partition: &PartitionImage| {
         let directory = partition.directory_of(node.id).unwrap_or_default();
-        if !directories::is_online(directory, &node.directories) {
-            return directories::without(image, topic, partition, node.id).map(Record::from);
+        directories::is_online(directory, &node.directories)
+    };
+    let others = |partition: &PartitionImage| partition.isr.iter().any(|id| *id != node.id);
+    let left = |partition: &PartitionImage| {
+        crashed && works(partition) && partition.isr.contains(&node.id) && others(partition)
+    };
+    let mut records = touched_where(image, view, Touched::Lost(node.id), left);
+    for topic in image.topics() {
+        for partition in topic.partitions().iter().filter(|partition| !left(partition)) {
+            if !works(partition) {
+                records.extend(directories::without(image, topic.id, partition, node.id).map(Record::from));
+                continue;
+            }
+            let elected = if partition.leader == node.id && crashed {
+                Elected { leader: node.id, unclean: false }
+            } else if partition.leader == NO_LEADER {
+                elect(partition, |id| id == node.id, Election::Any)
+            } else {
+                continue;
+            };
+            if elected.leader != NO_LEADER {
+                records.push(elections::won(topic.id, partition, elected).into());
+            }
         }
-        let again = partition.leader == node.id && !node.stopped_cleanly;
-        let elected = if again {
-            Elected { leader: node.id, unclean: false }
-        } else if partition.leader == NO_LEADER {
-            elect(partition, |id| id == node.id, Election::Any)
-        } else {
-            return None;
-        };
-        let changes = again || elected.leader != NO_LEADER;
-        changes.then(|| elections::won(topic, partition, elected).into())
-    })
+    }
+    records
 }
 
 #[cfg(test)]

@@ -38,20 +38,6 @@ pub fn is_online(directory: Uuid, working: &[Uuid]) -> bool {
     }
 }
 
-/// Notes the directories that a broker chose for its replicas.
-pub fn assign(image: &Image, broker: i32, chosen: &[(Uuid, i32, Uuid)]) -> Decision<()> {
-    let change = |(topic, index, directory): &(Uuid, i32, Uuid)| {
-        let partition = image.topic_by_id(*topic)?.partition(*index)?;
-        let at = partition.replicas.iter().position(|replica| *replica == broker)?;
-        let mut directories = partition.directories.clone();
-        directories.resize(partition.replicas.len(), UNASSIGNED);
-        let place = directories.get_mut(at).filter(|old| **old != *directory)?;
-        *place = *directory;
-        Some(PartitionChangeRecord { directories: Some(directories), ..change(*topic, *index) }.into())
-    };
-    Decision { records: chosen.iter().filter_map(change).collect(), reply: () }
-}
-
 /// A broker's directory has failed: its replicas there lead no more and are in sync no more.
 pub fn failed(image: &Image, broker: i32, directory: Uuid) -> Decision<()> {
     let Some(known) = image.broker(broker).filter(|known| known.directories.contains(&directory)) else {

@@ -4,6 +4,7 @@
 //! functions are the only code that changes an image. [`apply`] is the way in for every record, live and at start.
 
 pub mod activation;
+pub mod alter_partition;
 pub mod brokers;
 pub mod configs;
 pub mod directories;
@@ -11,9 +12,12 @@ pub mod elections;
 pub mod features;
 mod kept;
 pub mod names;
+pub mod partition_change;
 pub mod partitions;
 pub mod producer_ids;
+pub mod registration;
 mod replay;
+pub mod sessions;
 pub mod topics;
 
 #[cfg(test)]

@@ -9,13 +9,16 @@ use barnabas_protocol::messages::create_partitions::{
 use barnabas_protocol::messages::records::metadata::{
     ClearElrRecord, PartitionChangeRecord, PartitionRecord,
 };
+use barnabas_protocol::messages::{
+    AssignReplicasToDirsRequest, AssignReplicasToDirsResponse, assign_replicas_to_dirs as assign,
+};
 
 use super::super::image::{BrokerImage, Changes, Image, NO_LEADER, PartitionImage, TopicImage};
 use super::super::placement::{self, Candidate, PlacementError};
 use super::super::record::Record;
 use super::directories::UNASSIGNED;
 use super::topics::{MOST_PARTITIONS, duplicates};
-use super::{Decision, Refusal, ReplayError};
+use super::{Decision, Refusal, ReplayError, registration};
 use crate::ids::Uuid;
 
 /// In a change: the leader stays.
@@ -52,6 +55,11 @@ fn directory(image: &Image, broker: i32) -> Uuid {
         Some([only]) => *only,
         _ => UNASSIGNED,
     }
+}
+
+/// Ids that stand for "not chosen yet", "lost" and the like (KIP-858).
+pub fn is_reserved(directory: Uuid) -> bool {
+    u128::from_be_bytes(directory.0) < 100
 }
 
 /// Places `count` new partitions from index `first` on.
@@ -243,6 +251,55 @@ pub fn change(topic: Uuid, partition: i32) -> PartitionChangeRecord {
         leader_recovery_state: SAME_RECOVERY,
         ..Default::default()
     }
+}
+
+/// AssignReplicasToDirs: notes the directories that a broker chose for its replicas.
+pub fn assign_directories(
+    image: &Image,
+    request: &AssignReplicasToDirsRequest,
+) -> Decision<Result<AssignReplicasToDirsResponse, Refusal>> {
+    let broker = request.broker_id;
+    if let Err(refusal) = registration::check_epoch(image, broker, request.broker_epoch) {
+        return Decision::only(Err(refusal));
+    }
+    let mut records = Vec::new();
+    let mut response = AssignReplicasToDirsResponse::default();
+    for asked in &request.directories {
+        let mut topics = Vec::new();
+        for topic in &asked.topics {
+            let one = |wanted: &assign::RequestPartitionData| {
+                let change = assign_one(image, broker, topic.topic_id, wanted.partition_index, asked.id);
+                let error_code = change.as_ref().err().map_or(0, |code| code.code());
+                let partition_index = wanted.partition_index;
+                records.extend(change.ok().flatten().map(Record::from));
+                assign::ResponsePartitionData { partition_index, error_code }
+            };
+            let partitions = topic.partitions.iter().map(one).collect();
+            topics.push(assign::ResponseTopicData { topic_id: topic.topic_id, partitions });
+        }
+        response.directories.push(assign::ResponseDirectoryData { id: asked.id, topics });
+    }
+    Decision { records, reply: Ok(response) }
+}
+
+fn assign_one(
+    image: &Image,
+    broker: i32,
+    topic: Uuid,
+    index: i32,
+    directory: Uuid,
+) -> Result<Option<PartitionChangeRecord>, ErrorCode> {
+    let known = image.topic_by_id(topic).ok_or(ErrorCode::UnknownTopicId)?;
+    let partition = known.partition(index).ok_or(ErrorCode::UnknownTopicOrPartition)?;
+    let at = partition.replicas.iter().position(|replica| *replica == broker);
+    let at = at.ok_or(ErrorCode::NotLeaderOrFollower)?;
+    let mut directories = partition.directories.clone();
+    directories.resize(partition.replicas.len(), UNASSIGNED);
+    Ok(directories
+        .get_mut(at)
+        .filter(|old| **old != directory)
+        .map(|place| *place = directory)
+        .map(|()| PartitionChangeRecord { directories: Some(directories), ..change(topic, index) }))
 }
 
 pub(super) fn to_record(topic: Uuid, partition: &PartitionImage) -> PartitionRecord {

@@ -2,6 +2,9 @@
 //! taken and read: both must give the same image.
 
 use barnabas_protocol::error::ErrorCode;
+use barnabas_protocol::messages::records::metadata::{
+    BrokerRegistrationChangeRecord, PartitionRecord, TopicRecord,
+};
 
 use super::activation::{Node, activate};
 use super::features;
@@ -15,12 +18,13 @@ pub(crate) struct Story {
     pub(crate) log: Vec<Record>,
 }
 
-/// Rules that know three topic settings.
+/// Rules that know a few topic settings.
 pub(crate) struct FewRules;
 
 impl ConfigRules for FewRules {
     fn check(&self, _: &ConfigResource, _: &Overrides, after: &Overrides) -> Result<(), Refusal> {
-        let known = ["cleanup.policy", "retention.ms", "min.insync.replicas"];
+        let known =
+            ["cleanup.policy", "retention.ms", "min.insync.replicas", "unclean.leader.election.enable"];
         match after.keys().find(|name| !known.contains(&name.as_str())) {
             Some(name) => {
                 Err(Refusal::new(ErrorCode::InvalidConfig, format!("Unknown topic config name: {name}")))
@@ -54,6 +58,7 @@ pub(crate) fn node() -> Node {
         Endpoint { listener: "PLAINTEXT".into(), host: "localhost".into(), port: 9092, security_protocol: 0 };
     Node {
         id: 1,
+        joins_alone: true,
         incarnation: Uuid([9; 16]),
         endpoints: vec![endpoint.clone()],
         controller_endpoints: vec![Endpoint { listener: "CONTROLLER".into(), port: 9093, ..endpoint }],
@@ -62,6 +67,15 @@ pub(crate) fn node() -> Node {
         min_insync_replicas: 1,
         stopped_cleanly: false,
     }
+}
+
+pub(crate) fn view() -> View<'static> {
+    View { num_partitions: 3, default_replication_factor: 1, rules: &FewRules }
+}
+
+/// The id of a topic that [`Story::topic`] makes.
+pub(crate) fn topic_id(name: &str) -> Uuid {
+    Uuid([name.bytes().next().unwrap_or_default(); 16])
 }
 
 pub(crate) fn nothing() -> Hard {
@@ -82,7 +96,7 @@ impl Story {
 
     pub(crate) fn restart(&mut self, node: &Node) {
         let next = i64::try_from(self.log.len()).unwrap();
-        let records = activate(&self.hard, &fresh(), node, next);
+        let records = activate(&self.hard, &view(), &fresh(), node, next);
         self.write(records);
     }
 
@@ -93,14 +107,53 @@ impl Story {
         }
     }
 
+    /// Another broker registers and is let in.
+    pub(crate) fn join(&mut self, id: i32) {
+        let first = self.image().broker(1).unwrap();
+        let mut broker = brokers::to_record(first);
+        broker.broker_id = id;
+        broker.broker_epoch = i64::try_from(self.log.len()).unwrap();
+        broker.incarnation_id = Uuid([u8::try_from(id).unwrap(); 16]);
+        broker.log_dirs = vec![Uuid([u8::try_from(id).unwrap() + 100; 16])];
+        self.write(vec![broker.into()]);
+    }
+
+    /// A broker is fenced, or not any more; partitions stay as they are.
+    pub(crate) fn fence(&mut self, id: i32, fenced: bool) {
+        let broker_epoch = self.image().broker(id).unwrap().epoch;
+        let fenced = if fenced { 1 } else { -1 };
+        let change =
+            BrokerRegistrationChangeRecord { broker_id: id, broker_epoch, fenced, ..Default::default() };
+        self.write(vec![change.into()]);
+    }
+
+    /// A topic of one partition, led by the first of its replicas, all of them in sync.
+    pub(crate) fn topic(&mut self, name: &str, replicas: &[i32]) {
+        let partition = PartitionRecord {
+            topic_id: topic_id(name),
+            replicas: replicas.to_vec(),
+            isr: replicas.to_vec(),
+            leader: replicas[0],
+            directories: vec![Uuid([7; 16]); replicas.len()],
+            ..Default::default()
+        };
+        let topic = TopicRecord { name: name.to_owned(), topic_id: topic_id(name) };
+        self.write(vec![topic.into(), partition.into()]);
+    }
+
+    /// Sets a topic's setting.
+    pub(crate) fn configure(&mut self, topic: &str, name: &str, value: &str) {
+        let record = configs::record(&ConfigResource::topic(topic), name, Some(&value.to_owned()));
+        self.write(vec![record.into()]);
+    }
+
     pub(crate) fn image(&self) -> &Image {
         &self.hard.image
     }
 
     /// Runs a verb, writes what it decided.
     pub(crate) fn run<R>(&mut self, verb: impl FnOnce(&Image, &View<'_>) -> Decision<R>) -> R {
-        let view = View { num_partitions: 3, default_replication_factor: 1, rules: &FewRules };
-        let decision = verb(&self.hard.image, &view);
+        let decision = verb(&self.hard.image, &view());
         self.write(decision.records);
         decision.reply
     }

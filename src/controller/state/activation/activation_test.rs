@@ -74,7 +74,7 @@ fn an_unfinished_transaction_is_aborted() {
     let before = story.image().clone();
     story.write(vec![BeginTransactionRecord::default().into()]);
     story.write(partition(1, &[1], &[]));
-    let records = activate(&story.hard, &fresh(), &node(), 100);
+    let records = activate(&story.hard, &story::view(), &fresh(), &node(), 100);
     assert!(matches!(records[0], Record::AbortTransaction(_)));
     story.write(records[..1].to_vec());
     assert_eq!(*story.image(), before);

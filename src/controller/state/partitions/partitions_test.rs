@@ -49,16 +49,30 @@ fn additional_assignments_must_be_as_many_as_partitions() {
     story.the_end();
 }
 
+/// The broker says where some partitions are; gives the codes of the answer.
+fn chose(story: &mut Story, id: Uuid, partitions: &[i32]) -> Vec<i16> {
+    let partitions =
+        partitions.iter().map(|index| assign::RequestPartitionData { partition_index: *index }).collect();
+    let topics = vec![assign::RequestTopicData { topic_id: ID, partitions }];
+    let request = AssignReplicasToDirsRequest {
+        broker_id: 1,
+        broker_epoch: story.image().broker(1).unwrap().epoch,
+        directories: vec![assign::RequestDirectoryData { id, topics }],
+    };
+    let reply = story.run(|image, _| assign_directories(image, &request)).unwrap();
+    reply.directories[0].topics[0].partitions.iter().map(|partition| partition.error_code).collect()
+}
+
 #[test]
 fn a_broker_with_several_directories_says_later_which_one_it_took() {
     let mut story = with_topic();
     let chosen = Uuid([8; 16]);
-    story.run(|image, _| directories::assign(image, 1, &[(ID, 0, chosen), (ID, 9, chosen)]));
+    assert_eq!(chose(&mut story, chosen, &[0, 9]), [0, ErrorCode::UnknownTopicOrPartition.code()]);
     let partition = |image: &Image| image.topic("t").unwrap().partition(0).unwrap().clone();
     assert_eq!(partition(story.image()).directory_of(1), Some(chosen));
     assert_eq!((partition(story.image()).leader_epoch, partition(story.image()).partition_epoch), (0, 1));
     let before = story.log.len();
-    story.run(|image, _| directories::assign(image, 1, &[(ID, 0, chosen)]));
+    assert_eq!(chose(&mut story, chosen, &[0]), [0]);
     assert_eq!(story.log.len(), before, "what is known is not written again");
     story.the_end();
 }
