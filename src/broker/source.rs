@@ -10,9 +10,6 @@ use crate::controller::image::Endpoint;
 use crate::controller::{self, Controller, Leadership, Metadata, Node, Opening};
 use crate::peer::{Address, Peers};
 
-/// A broker whose connection was closed has so long to come back before it is fenced, in ms.
-const DISCONNECT_GRACE_MS: Option<u64> = Some(500);
-
 /// See the module.
 pub struct Source {
     /// What is known of the cluster.
@@ -81,6 +78,7 @@ impl Source {
         claim: &Claim,
         bound: &[Bound],
     ) -> Result<Source, BrokerError> {
+        let topics = config.topic_defaults.config();
         let node = Node {
             id: config.node_id,
             joins_alone: config.roles.broker,
@@ -89,7 +87,7 @@ impl Source {
             controller_endpoints: endpoints(&config.network.controller_listeners, bound),
             rack: config.rack.clone(),
             directories: claim.dirs.iter().map(|dir| dir.id).collect(),
-            min_insync_replicas: config.topic_defaults.config().min_insync_replicas,
+            min_insync_replicas: topics.min_insync_replicas,
             stopped_cleanly: claim.dirs.iter().all(|dir| dir.clean),
         };
         let replication = &config.replication;
@@ -97,9 +95,11 @@ impl Source {
             node_id: config.node_id,
             num_partitions: config.topics.num_partitions,
             default_replication_factor: config.topics.default_replication_factor,
+            min_insync_replicas: usize::try_from(topics.min_insync_replicas).unwrap_or(1),
+            unclean_leader_election: topics.unclean_leader_election,
             snapshot_bytes: snapshot_bytes(config),
             session_timeout_ms: replication.session_timeout_ms,
-            disconnect_grace_ms: DISCONNECT_GRACE_MS,
+            disconnect_grace_ms: replication.disconnect_grace_ms,
             rebalance_interval_ms: replication
                 .auto_leader_rebalance
                 .then_some(replication.leader_imbalance_check_interval_ms),

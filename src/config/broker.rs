@@ -302,6 +302,8 @@ pub struct Replication {
     pub heartbeat_interval_ms: u64,
     /// `broker.session.timeout.ms`.
     pub session_timeout_ms: u64,
+    /// `broker.disconnect.grace.ms`; `None` (-1) leaves it to the session's timeout.
+    pub disconnect_grace_ms: Option<u64>,
     /// `initial.broker.registration.timeout.ms`.
     pub registration_timeout_ms: u64,
     /// `request.timeout.ms`.

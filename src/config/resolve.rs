@@ -269,6 +269,7 @@ fn replication(values: &Values) -> Result<Replication, Problem> {
         controlled_shutdown: values.flag("controlled.shutdown.enable")?,
         heartbeat_interval_ms: values.millis("broker.heartbeat.interval.ms")?,
         session_timeout_ms: values.millis("broker.session.timeout.ms")?,
+        disconnect_grace_ms: values.limit("broker.disconnect.grace.ms")?,
         registration_timeout_ms: values.millis("initial.broker.registration.timeout.ms")?,
         request_timeout_ms: values.millis("request.timeout.ms")?,
         auto_leader_rebalance: values.flag("auto.leader.rebalance.enable")?,

@@ -252,12 +252,31 @@ impl Channel {
     /// Makes a topic unless it is there. Succeeds in both cases.
     pub fn ensure_topic(&self, topic: &NewTopic) -> Receiver<Result<(), Refusal>> {
         let (channel, request) = (self.clone(), request_for(std::slice::from_ref(topic)));
+        // Where this node decides, it does so now.
+        let decided = self.active_here().map(|controller| controller.create_topics(&request));
         self.spawn(move |deadline_ms| async move {
-            match channel.ask(&request, deadline_ms).await {
+            let made = match decided {
+                Some(answer) => answer.await.map_err(|_| ChannelError::Stopped),
+                None => channel.ask(&request, deadline_ms).await,
+            };
+            match made {
                 Ok(response) => response.topics.first().map_or(Ok(()), there),
                 Err(error) => Err(Refusal::new(ErrorCode::RequestTimedOut, error.to_string())),
             }
         })
+    }
+
+    /// Makes those of the topics that are not there, all in one; nobody waits for it.
+    pub fn make_topics(&self, topics: &[NewTopic]) {
+        if topics.is_empty() {
+            return;
+        }
+        let request = request_for(topics);
+        if let Some(controller) = self.active_here() {
+            return drop(controller.create_topics(&request));
+        }
+        let channel = self.clone();
+        drop(self.spawn(move |deadline_ms| async move { drop(channel.ask(&request, deadline_ms).await) }));
     }
 
     /// A producer id that nobody else gets.

@@ -69,6 +69,8 @@ fn settings() -> Settings {
         node_id: 1,
         num_partitions: 1,
         default_replication_factor: 1,
+        min_insync_replicas: 1,
+        unclean_leader_election: false,
         snapshot_bytes: u64::MAX,
         session_timeout_ms: 9000,
         disconnect_grace_ms: Some(500),

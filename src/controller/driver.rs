@@ -36,6 +36,10 @@ pub struct Settings {
     pub num_partitions: i32,
     /// `default.replication.factor`.
     pub default_replication_factor: i16,
+    /// `min.insync.replicas` in the file.
+    pub min_insync_replicas: usize,
+    /// `unclean.leader.election.enable` in the file.
+    pub unclean_leader_election: bool,
     /// `metadata.log.max.record.bytes.between.snapshots`.
     pub snapshot_bytes: u64,
     /// `broker.session.timeout.ms`: a broker that says nothing for so long is fenced.
@@ -283,6 +287,8 @@ impl Shared {
         View {
             num_partitions: self.settings.num_partitions,
             default_replication_factor: self.settings.default_replication_factor,
+            min_insync_replicas: self.settings.min_insync_replicas,
+            unclean_leader_election: self.settings.unclean_leader_election,
             rules: &*self.rules,
         }
     }

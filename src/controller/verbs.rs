@@ -4,7 +4,8 @@
 use barnabas_protocol::error::ErrorCode;
 use barnabas_protocol::messages::create_topics::{CreatableTopic, CreatableTopicConfig};
 use barnabas_protocol::messages::{
-    AllocateProducerIdsRequest, AllocateProducerIdsResponse, AlterPartitionRequest, AlterPartitionResponse,
+    AllocateProducerIdsRequest, AllocateProducerIdsResponse, AlterPartitionReassignmentsRequest,
+    AlterPartitionReassignmentsResponse, AlterPartitionRequest, AlterPartitionResponse,
     AssignReplicasToDirsRequest, AssignReplicasToDirsResponse, BrokerHeartbeatRequest,
     BrokerHeartbeatResponse, BrokerRegistrationRequest, BrokerRegistrationResponse, CreatePartitionsRequest,
     CreatePartitionsResponse, CreateTopicsRequest, CreateTopicsResponse, ElectLeadersRequest,
@@ -17,7 +18,8 @@ use super::image::Overrides;
 use super::state::configs::{self, ConfigChange};
 use super::state::topics::{self, Deleted, Doomed, Drawn};
 use super::state::{
-    Decision, Refusal, alter_partition, directories, elections, partitions, producer_ids, registration,
+    Decision, Refusal, alter_partition, directories, elections, partitions, producer_ids, reassignments,
+    registration,
 };
 use crate::ids::Uuid;
 
@@ -119,6 +121,14 @@ impl Controller {
         });
         self.shared.alarm.notify_one();
         answer
+    }
+
+    /// AlterPartitionReassignments.
+    pub fn reassign_partitions(
+        &self,
+        request: &AlterPartitionReassignmentsRequest,
+    ) -> Receiver<AlterPartitionReassignmentsResponse> {
+        self.submit(|image, view| reassignments::alter(image, view, request))
     }
 
     /// UnregisterBroker.

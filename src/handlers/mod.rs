@@ -6,6 +6,7 @@ mod add_partitions_to_txn;
 mod allocate_producer_ids;
 mod alter_configs;
 mod alter_partition;
+mod alter_partition_reassignments;
 mod api_versions;
 mod assign_replicas_to_dirs;
 mod broker_heartbeat;
@@ -133,6 +134,7 @@ pub const TABLE: &[Row] = &[
     decides(ApiKey::CreatePartitions, 0..=3, create_partitions::start),
     here(ApiKey::DeleteGroups, 0..=3, delete_groups::start),
     decides(ApiKey::ElectLeaders, 0..=2, elect_leaders::start),
+    decides(ApiKey::AlterPartitionReassignments, 0..=1, alter_partition_reassignments::start),
     decides(ApiKey::ListPartitionReassignments, 0..=0, list_partition_reassignments::start),
     here(ApiKey::OffsetDelete, 0..=0, offset_delete::start),
     decides(ApiKey::DescribeQuorum, 0..=2, describe_quorum::start),
@@ -157,6 +159,7 @@ pub const CONTROLLER_TABLE: &[Row] = &[
     decides(ApiKey::CreatePartitions, 0..=3, create_partitions::start),
     decides(ApiKey::ElectLeaders, 0..=2, elect_leaders::start),
     decides(ApiKey::IncrementalAlterConfigs, 0..=1, incremental_alter_configs::start),
+    decides(ApiKey::AlterPartitionReassignments, 0..=1, alter_partition_reassignments::start),
     decides(ApiKey::ListPartitionReassignments, 0..=0, list_partition_reassignments::start),
     decides(ApiKey::DescribeQuorum, 0..=2, describe_quorum::start),
     here(ApiKey::AlterPartition, 2..=3, alter_partition::start),

@@ -69,8 +69,11 @@ pub fn start(dir: &Path, more: &[(&str, &str)]) -> Running {
 
 /// Starts a broker on any doors.
 pub fn start_with(config: Config, doors: &Doors) -> Running {
+    run(Broker::start(config, doors).expect("the broker starts"), doors)
+}
+
+fn run(broker: Broker, doors: &Doors) -> Running {
     let network = doors.network.clone();
-    let broker = Broker::start(config, doors).expect("the broker starts");
     let listeners = broker.listeners().to_vec();
     let (_, port) = listeners[0];
     let (stop, shutdown) = channel();
@@ -108,10 +111,14 @@ impl Running {
         dial(&self.network, self.address).await.expect("it listens")
     }
 
+    /// The port of one of its listeners.
+    pub fn port(&self, listener: &str) -> u16 {
+        self.listeners.iter().find(|(name, _)| name == listener).expect("a listener").1
+    }
+
     /// A connection to another of its listeners.
     pub async fn connect_to(&self, listener: &str) -> Client {
-        let (_, port) = self.listeners.iter().find(|(name, _)| name == listener).expect("a listener");
-        connect(SocketAddr::from(([127, 0, 0, 1], *port))).await
+        connect(SocketAddr::from(([127, 0, 0, 1], self.port(listener)))).await
     }
 
     /// Stops it in order.

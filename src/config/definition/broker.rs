@@ -103,7 +103,7 @@ pub(super) static KEYS: &[Key] = keys! { broker:
         "Listeners that open before authorization is ready.";
     "broker.rack": String = null, Any, ReadOnly, Built,
         "Where this broker stands, so that replicas can be spread.";
-    "controlled.shutdown.enable": Boolean = "true", Any, ReadOnly, NoMeaning,
+    "controlled.shutdown.enable": Boolean = "true", Any, ReadOnly, Built,
         "Whether leaderships move away before the broker stops.";
     "delete.topic.enable": Boolean = "true", Any, ReadOnly, Built,
         "Whether topics may be deleted.";
@@ -130,12 +130,15 @@ pub(super) static KEYS: &[Key] = keys! { broker:
         "What this process is: broker, controller or both.";
     "node.id": Int = required, AtLeast(0), ReadOnly, Built,
         "This node's id.";
-    "initial.broker.registration.timeout.ms": Int = "60000", Any, ReadOnly, NoMeaning,
+    "initial.broker.registration.timeout.ms": Int = "60000", Any, ReadOnly, Built,
         "How long the first registration may take before the broker gives up.";
-    "broker.heartbeat.interval.ms": Int = "2000", Any, ReadOnly, NoMeaning,
+    "broker.heartbeat.interval.ms": Int = "2000", Any, ReadOnly, Built,
         "How often a broker reports to the controller.";
-    "broker.session.timeout.ms": Int = "9000", Any, ReadOnly, NoMeaning,
+    "broker.session.timeout.ms": Int = "9000", Any, ReadOnly, Built,
         "How long a broker may be silent before it counts as gone.";
+    "broker.disconnect.grace.ms": Long = "500", AtLeast(-1), ReadOnly, Built, internal,
+        "How long a broker whose connection to the controller was closed may take to come back before it counts as \
+         gone; -1 leaves it to the session's timeout, as Kafka does. A key of Barnabas' own.";
     "controller.listener.names": List = required, Items(&[], NotEmpty), ReadOnly, Built,
         "Listeners that serve controllers only.";
     "sasl.mechanism.controller.protocol": String = "GSSAPI", Any, ReadOnly, Protective,
@@ -233,13 +236,13 @@ pub(super) static KEYS: &[Key] = keys! { broker:
         "When finished waits of produces are swept; here they leave at once.";
     "delete.records.purgatory.purge.interval.requests": Int = "1", Any, ReadOnly, NoMeaning,
         "When finished waits of DeleteRecords are swept; here they leave at once.";
-    "auto.leader.rebalance.enable": Boolean = "true", Any, ReadOnly, NoMeaning,
+    "auto.leader.rebalance.enable": Boolean = "true", Any, ReadOnly, Built,
         "Whether leaderships return to preferred replicas by themselves.";
-    "leader.imbalance.check.interval.seconds": Long = "300", AtLeast(1), ReadOnly, NoMeaning,
+    "leader.imbalance.check.interval.seconds": Long = "300", AtLeast(1), ReadOnly, Built,
         "How often that is looked at.";
     "unclean.leader.election.interval.ms": Long = "300000", AtLeast(1), ReadOnly, NotBuilt, internal,
         "How often unclean elections are looked for.";
-    "unclean.leader.election.enable": Boolean = "false", Any, ClusterWide, NoMeaning,
+    "unclean.leader.election.enable": Boolean = "false", Any, ClusterWide, Built,
         "Whether a replica that may lack data can become leader; with one replica there is none.";
     "security.inter.broker.protocol": String = "PLAINTEXT",
         OneOf(&["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"]), ReadOnly, Protective,

@@ -6,7 +6,7 @@ use barnabas_protocol::messages::alter_partition::{
 };
 use barnabas_protocol::messages::{AlterPartitionRequest, AlterPartitionResponse};
 
-use super::super::image::{Image, PartitionImage};
+use super::super::image::{Image, NO_LEADER, PartitionImage};
 use super::super::record::Record;
 use super::partition_change::Wish;
 use super::registration::check_epoch;
@@ -51,18 +51,20 @@ pub fn alter(
             let recovering = wish.recovering;
             let changed = wish.decide(may_lead);
             let epoch = partition.partition_epoch.saturating_add(i32::from(changed.is_some()));
-            if changed.as_ref().is_some_and(|change| change.leader >= 0) {
-                records.extend(changed.map(Record::from));
+            let leader = changed.as_ref().map_or(NO_LEADER, |change| change.leader);
+            let isr = changed.as_ref().and_then(|change| change.isr.clone());
+            records.extend(changed.map(Record::from));
+            // The end of a move may take the lead away from whoever asked.
+            if leader >= 0 && leader != partition.leader {
                 partitions.push(failed(ErrorCode::NewLeaderElected));
                 continue;
             }
-            records.extend(changed.map(Record::from));
             partitions.push(ResponsePartitionData {
                 partition_index: wanted.partition_index,
                 error_code: 0,
                 leader_id: partition.leader,
-                leader_epoch: partition.leader_epoch,
-                isr: members(wanted).collect(),
+                leader_epoch: partition.leader_epoch.saturating_add(i32::from(leader >= 0)),
+                isr: isr.unwrap_or_else(|| members(wanted).collect()),
                 leader_recovery_state: i8::from(recovering),
                 partition_epoch: epoch,
             });

@@ -15,6 +15,7 @@ pub mod names;
 pub mod partition_change;
 pub mod partitions;
 pub mod producer_ids;
+pub mod reassignments;
 pub mod registration;
 mod replay;
 pub mod sessions;
@@ -53,6 +54,10 @@ pub struct View<'a> {
     pub num_partitions: i32,
     /// `default.replication.factor`.
     pub default_replication_factor: i16,
+    /// `min.insync.replicas` of a topic that nobody configured.
+    pub min_insync_replicas: usize,
+    /// `unclean.leader.election.enable` of a topic that nobody configured.
+    pub unclean_leader_election: bool,
     /// What the settings' names and values mean.
     pub rules: &'a dyn ConfigRules,
 }

@@ -4,10 +4,11 @@
 use barnabas_protocol::messages::records::metadata::PartitionChangeRecord;
 
 use super::super::election::{Election, elect};
-use super::super::image::{Image, NO_LEADER, PartitionImage, ResourceKind, TopicImage};
+use super::super::image::{Image, NO_LEADER, PartitionImage, TopicImage};
 use super::super::record::Record;
 use super::features::ELR_VERSION;
 use super::{View, partitions};
+use crate::ids::Uuid;
 
 /// A partition as somebody wants it to be. Who leads is decided from that.
 #[derive(Clone, Debug)]
@@ -18,6 +19,13 @@ pub struct Wish<'a> {
     /// Eligible leaders are kept (KIP-966).
     eligible: bool,
     min_isr: usize,
+    image: &'a Image,
+    /// Who is to hold it, the preferred leader first.
+    pub replicas: Vec<i32>,
+    /// Who of them is new, until all of these are in sync.
+    pub adding: Vec<i32>,
+    /// Who of them goes then.
+    pub removing: Vec<i32>,
     /// What the ISR is to be.
     pub isr: Vec<i32>,
     /// Whether the leader still recovers from an unclean election.
@@ -27,27 +35,26 @@ pub struct Wish<'a> {
 }
 
 /// Does the topic take a leader that may miss something, rather than none?
-pub fn takes_unclean(image: &Image, view: &View<'_>, topic: &str) -> bool {
-    setting(image, view, topic, "unclean.leader.election.enable").is_some_and(|value| value == "true")
+fn takes_unclean(image: &Image, view: &View<'_>, topic: &str) -> bool {
+    let configured = setting(image, topic, "unclean.leader.election.enable");
+    configured.map_or(view.unclean_leader_election, |value| value == "true")
 }
 
 /// `min.insync.replicas` as it counts for a topic.
 fn min_isr(image: &Image, view: &View<'_>, topic: &str) -> usize {
-    let value = setting(image, view, topic, "min.insync.replicas");
-    value.and_then(|value| value.trim().parse().ok()).unwrap_or(1)
+    let configured = setting(image, topic, "min.insync.replicas");
+    configured.and_then(|value| value.trim().parse().ok()).unwrap_or(view.min_insync_replicas)
 }
 
-fn setting(image: &Image, view: &View<'_>, topic: &str, name: &str) -> Option<String> {
-    let own = image.topic_config(topic).get(name);
-    own.or_else(|| image.cluster_config().get(name))
-        .cloned()
-        .or_else(|| view.rules.default_value(ResourceKind::Topic, name))
+/// What is configured for a topic or for all.
+fn setting<'a>(image: &'a Image, topic: &str, name: &str) -> Option<&'a String> {
+    image.topic_config(topic).get(name).or_else(|| image.cluster_config().get(name))
 }
 
 impl<'a> Wish<'a> {
     /// As it is.
     pub fn new(
-        image: &Image,
+        image: &'a Image,
         view: &View<'_>,
         topic: &'a TopicImage,
         partition: &'a PartitionImage,
@@ -59,6 +66,10 @@ impl<'a> Wish<'a> {
             election: if unclean { Election::Unclean } else { Election::Any },
             eligible: image.feature(ELR_VERSION) > 0,
             min_isr: min_isr(image, view, &topic.name),
+            image,
+            replicas: partition.replicas.clone(),
+            adding: partition.adding.clone(),
+            removing: partition.removing.clone(),
             isr: partition.isr.clone(),
             recovering: partition.recovering,
             lost: None,
@@ -72,12 +83,20 @@ impl<'a> Wish<'a> {
     }
 
     /// The change that fulfils it, as far as it can be; none if nothing changes.
-    pub fn decide(self, may_lead: impl Fn(i32) -> bool) -> Option<PartitionChangeRecord> {
+    pub fn decide(mut self, may_lead: impl Fn(i32) -> bool) -> Option<PartitionChangeRecord> {
+        self.finish_move();
         let old = self.partition;
-        let mut new = PartitionImage { isr: self.isr.clone(), elr: self.eligible_after(), ..old.clone() };
+        let mut new = PartitionImage {
+            replicas: self.replicas.clone(),
+            isr: self.isr.clone(),
+            elr: self.eligible_after(),
+            ..old.clone()
+        };
         let elected = elect(&new, may_lead, self.election);
         let mut change = partitions::change(self.topic.id, old.index);
-        if elected.leader != old.leader {
+        // Whoever reads from a replica that goes must learn it.
+        let some_go = old.replicas.iter().any(|id| !new.replicas.contains(id));
+        if elected.leader != old.leader || some_go {
             change.leader = elected.leader;
         }
         if elected.leader != NO_LEADER && !new.isr.contains(&elected.leader) {
@@ -96,8 +115,33 @@ impl<'a> Wish<'a> {
             change.eligible_leader_replicas = Some(new.elr);
         }
         change.last_known_elr = self.last_known(&change, elected.leader);
+        let if_new = |new: Vec<i32>, old: &Vec<i32>| (new != *old).then_some(new);
+        if self.replicas != old.replicas {
+            change.directories = Some(self.replicas.iter().map(|id| self.directory(*id)).collect());
+        }
+        change.replicas = if_new(self.replicas, &old.replicas);
+        change.adding_replicas = if_new(self.adding, &old.adding);
+        change.removing_replicas = if_new(self.removing, &old.removing);
         let nothing = partitions::change(self.topic.id, old.index);
         (change != nothing).then_some(change)
+    }
+
+    /// Once all that were to come are in sync, those that were to go are gone.
+    fn finish_move(&mut self) {
+        let moves = !self.adding.is_empty() || !self.removing.is_empty();
+        let stay = |id: &i32| !self.removing.contains(id);
+        let isr: Vec<i32> = self.isr.iter().copied().filter(stay).collect();
+        if moves && !isr.is_empty() && self.adding.iter().all(|id| isr.contains(id)) {
+            self.replicas.retain(|id| !self.removing.contains(id));
+            self.isr = isr;
+            self.adding.clear();
+            self.removing.clear();
+        }
+    }
+
+    fn directory(&self, id: i32) -> Uuid {
+        let known = self.partition.directory_of(id);
+        known.unwrap_or_else(|| partitions::directory(self.image, id))
     }
 
     /// Who has everything that was committed without being in the ISR: those that left it while it was too small to
@@ -107,11 +151,11 @@ impl<'a> Wish<'a> {
         if !self.eligible {
             return old.elr.clone();
         }
-        if self.isr.len() >= self.min_isr.min(old.replicas.len()) {
+        if self.isr.len() >= self.min_isr.min(self.replicas.len()) {
             return Vec::new();
         }
         let mut eligible: Vec<i32> = old.elr.iter().chain(&old.isr).copied().collect();
-        eligible.retain(|id| !self.isr.contains(id) && self.lost != Some(*id));
+        eligible.retain(|id| !self.isr.contains(id) && self.lost != Some(*id) && self.replicas.contains(id));
         eligible.sort_unstable();
         eligible.dedup();
         eligible

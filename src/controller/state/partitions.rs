@@ -50,7 +50,7 @@ impl Assignment {
 }
 
 /// The directory of a new replica, if its broker has but one.
-fn directory(image: &Image, broker: i32) -> Uuid {
+pub(super) fn directory(image: &Image, broker: i32) -> Uuid {
     match image.broker(broker).map(|broker| broker.directories.as_slice()) {
         Some([only]) => *only,
         _ => UNASSIGNED,
@@ -99,12 +99,7 @@ fn candidate(broker: &BrokerImage) -> Candidate {
 }
 
 /// Checks replicas that somebody chose; `factor` is what the partitions before had.
-pub fn by_hand(
-    image: &Image,
-    index: i32,
-    replicas: &[i32],
-    factor: Option<usize>,
-) -> Result<Assignment, Refusal> {
+pub fn check_by_hand(image: &Image, replicas: &[i32], factor: Option<usize>) -> Result<(), Refusal> {
     let invalid = |message: String| Err(Refusal::new(ErrorCode::InvalidReplicaAssignment, message));
     if replicas.is_empty() {
         return invalid("The manual partition assignment includes an empty replica list.".to_owned());
@@ -132,13 +127,24 @@ pub fn by_hand(
             replicas.len()
         ));
     }
-    match Assignment::new(image, index, replicas.to_vec()) {
-        Some(assignment) => Ok(assignment),
-        None => invalid(format!(
+    Ok(())
+}
+
+/// A partition whose replicas somebody chose.
+pub fn by_hand(
+    image: &Image,
+    index: i32,
+    replicas: &[i32],
+    factor: Option<usize>,
+) -> Result<Assignment, Refusal> {
+    check_by_hand(image, replicas, factor)?;
+    Assignment::new(image, index, replicas.to_vec()).ok_or_else(|| {
+        let message = format!(
             "All brokers specified in the manual partition assignment for partition {index} are fenced or in \
              controlled shutdown."
-        )),
-    }
+        );
+        Refusal::new(ErrorCode::InvalidReplicaAssignment, message)
+    })
 }
 
 /// Adds partitions to topics; each topic succeeds or fails by itself.

@@ -12,6 +12,7 @@ use barnabas_protocol::messages::{
 
 use super::super::image::{BrokerImage, Endpoint, FeatureRange, Image, PartitionImage};
 use super::super::record::Record;
+use super::features::METADATA_VERSION;
 use super::partition_change::{Touched, touched, touched_where};
 use super::sessions::Sessions;
 use super::{Decision, Refusal, View, brokers, partitions};
@@ -72,12 +73,13 @@ pub fn register(
                 let what = if clean { Touched::Gone(known.id) } else { Touched::Lost(known.id) };
                 records.extend(touched(image, view, what));
             }
+            // It counts as alive from its first heartbeat on.
+            sessions.forget(broker.id);
             let before = i64::try_from(records.len()).unwrap_or(i64::MAX);
             broker.epoch = moment.next_offset.saturating_add(before);
         }
     }
     records.push(brokers::to_record(&broker).into());
-    sessions.touch(broker.id, broker.epoch, -1, moment.now_ms);
     let reply = BrokerRegistrationResponse { broker_epoch: broker.epoch, ..Default::default() };
     Decision { records, reply: Ok(reply) }
 }
@@ -95,7 +97,7 @@ fn check(
         return Err(Refusal::new(ErrorCode::InconsistentClusterId, message));
     }
     if let Some(known) = image.broker(id).filter(|known| known.incarnation != request.incarnation_id) {
-        if sessions.is_valid(id, known.epoch, moment.now_ms) && !known.in_controlled_shutdown {
+        if sessions.is_valid(id, known.epoch, moment.now_ms) {
             let message = "Another broker is registered with that broker id. If the broker was recently restarted \
                            this should self-resolve once the heartbeat manager expires the broker's session.";
             return Err(Refusal::new(ErrorCode::DuplicateBrokerRegistration, message));
@@ -104,6 +106,9 @@ fn check(
     let invalid = |message: String| Err(Refusal::new(ErrorCode::InvalidRegistration, message));
     if request.is_migrating_zk_broker {
         return invalid("Controller does not support registering ZK brokers.".to_owned());
+    }
+    if !request.features.iter().any(|feature| feature.name == METADATA_VERSION) {
+        return invalid(format!("Request features do not contain {METADATA_VERSION}"));
     }
     for (name, level) in image.features() {
         let supported = request.features.iter().find(|feature| feature.name == name);

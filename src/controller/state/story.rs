@@ -70,7 +70,13 @@ pub(crate) fn node() -> Node {
 }
 
 pub(crate) fn view() -> View<'static> {
-    View { num_partitions: 3, default_replication_factor: 1, rules: &FewRules }
+    View {
+        num_partitions: 3,
+        default_replication_factor: 1,
+        min_insync_replicas: 1,
+        unclean_leader_election: false,
+        rules: &FewRules,
+    }
 }
 
 /// The id of a topic that [`Story::topic`] makes.
@@ -130,6 +136,7 @@ impl Story {
     /// A topic of one partition, led by the first of its replicas, all of them in sync.
     pub(crate) fn topic(&mut self, name: &str, replicas: &[i32]) {
         let partition = PartitionRecord {
+            partition_id: 0,
             topic_id: topic_id(name),
             replicas: replicas.to_vec(),
             isr: replicas.to_vec(),
