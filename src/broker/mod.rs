@@ -294,7 +294,7 @@ fn claim_dirs(config: &Config, doors: &Doors) -> Result<Claim, BrokerError> {
     let claim = claim(&doors.disk, &doors.rng, &config.log_dirs, metadata_dir, config.node_id, fresh)?;
     if claim.fresh {
         let now = doors.clock.now();
-        controller::format::format(doors.disk.as_ref(), metadata_dir, now)?;
+        controller::format::format(doors.disk.as_ref(), metadata_dir, None, now)?;
         if let Some(dir) = claim.dirs.iter().find(|dir| dir.path == *metadata_dir) {
             let written = write_meta(&doors.disk, &dir.path, &claim.cluster_id, config.node_id, dir.id);
             written.map_err(ClaimError::Storage)?;

@@ -15,15 +15,16 @@ use crate::disk::MemoryDisk;
 use crate::rng::Rng;
 use crate::spawn::Spawner;
 
-struct World {
-    disk: MemoryDisk,
-    clock: Clock,
-    rng: Rng,
-    snapshot_bytes: u64,
+/// One node and its disk.
+pub(super) struct World {
+    pub(super) disk: MemoryDisk,
+    pub(super) clock: Clock,
+    pub(super) rng: Rng,
+    pub(super) snapshot_bytes: u64,
 }
 
 impl World {
-    fn new(seed: u64) -> World {
+    pub(super) fn new(seed: u64) -> World {
         let clock = Clock::simulated(1_700_000_000_000);
         let world = World {
             disk: MemoryDisk::new(clock.clone()),
@@ -31,12 +32,12 @@ impl World {
             rng: Rng::from_seed(seed),
             snapshot_bytes: u64::MAX,
         };
-        format::format(&*world.disk.shared(), Path::new("/data"), world.clock.now()).unwrap();
+        format::format(&*world.disk.shared(), Path::new("/data"), None, world.clock.now()).unwrap();
         world.disk.shared().sync_dir(Path::new("/")).unwrap();
         world
     }
 
-    fn opening(&self, clean: bool) -> Opening {
+    pub(super) fn opening(&self, clean: bool) -> Opening {
         Opening {
             disk: self.disk.shared(),
             dir: PathBuf::from("/data"),
@@ -50,7 +51,7 @@ impl World {
         }
     }
 
-    fn open(&self, clean: bool) -> Result<Controller, ControllerError> {
+    pub(super) fn open(&self, clean: bool) -> Result<Controller, ControllerError> {
         let node = Node { stopped_cleanly: clean, incarnation: self.rng.uuid(), ..node() };
         let settings = Settings {
             node_id: 1,
@@ -78,7 +79,7 @@ fn settings() -> Settings {
     }
 }
 
-fn topic(name: &str) -> CreateTopicsRequest {
+pub(super) fn topic(name: &str) -> CreateTopicsRequest {
     let topic = CreatableTopic {
         name: name.to_owned(),
         num_partitions: 2,
@@ -89,7 +90,7 @@ fn topic(name: &str) -> CreateTopicsRequest {
 }
 
 /// Flushes happen inline here, so an answer is there at once or never.
-fn now<T>(mut receiver: oneshot::Receiver<T>) -> Option<T> {
+pub(super) fn now<T>(mut receiver: oneshot::Receiver<T>) -> Option<T> {
     receiver.try_recv().ok()
 }
 
@@ -128,7 +129,7 @@ async fn an_orderly_stop_changes_nothing_but_the_registration() {
 #[tokio::test]
 async fn a_format_that_was_cut_short_can_be_repeated() {
     let world = World::new(3);
-    format::format(&*world.disk.shared(), Path::new("/data"), world.clock.now()).unwrap();
+    format::format(&*world.disk.shared(), Path::new("/data"), None, world.clock.now()).unwrap();
     assert_eq!(world.open(true).unwrap().image().feature("metadata.version"), 33);
 }
 

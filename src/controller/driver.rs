@@ -162,6 +162,11 @@ impl Controller {
         self.shared.metadata.image()
     }
 
+    /// The metadata log, for those who copy it.
+    pub fn log(&self) -> &Arc<dyn MetadataLog> {
+        &self.shared.log
+    }
+
     /// The metadata quorum, as DescribeQuorum shows it; none once the log is closed.
     pub fn quorum(&self) -> Option<Quorum> {
         let closed = self.shared.active.lock().closed;

@@ -16,6 +16,7 @@ pub mod internal_topics;
 pub mod leadership;
 mod metadata;
 mod metadata_log;
+pub mod observer;
 mod opening;
 pub mod placement;
 pub mod reach;
@@ -30,7 +31,11 @@ pub use error::ControllerError;
 pub use image::{Delta, Image};
 pub use leadership::{Leader, Leadership};
 pub use metadata::{Loader, Metadata, Subscriber};
-pub use metadata_log::{DIRECTORY, LogEvents, MetadataLog, Opening, Position, Quorum, TOPIC_ID};
+pub use metadata_log::{
+    DIRECTORY, Follower, LogEvents, MetadataLog, Opening, Position, Quorum, SnapshotId, Standing, TOPIC_ID,
+    TOPIC_NAME, standing, voters,
+};
+pub use observer::Observer;
 pub use state::activation::Node;
 pub use state::configs::{ConfigChange, ConfigOp};
 pub use state::names;
@@ -40,3 +45,5 @@ pub use verbs::NewTopic;
 
 #[cfg(test)]
 mod controller_test;
+#[cfg(test)]
+mod copy_test;

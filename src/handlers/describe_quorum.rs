@@ -7,9 +7,7 @@ use barnabas_protocol::messages::describe_quorum::{
 use barnabas_protocol::messages::{DescribeQuorumRequest, DescribeQuorumResponse};
 
 use super::{Answer, CloseReason, Ctx, Operation, Out, Resource};
-use crate::controller::{Image, Quorum};
-
-const TOPIC: &str = "__cluster_metadata";
+use crate::controller::{Follower, Image, Quorum, TOPIC_NAME};
 
 /// See the module.
 pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
@@ -18,13 +16,22 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
         let error_code = ErrorCode::ClusterAuthorizationFailed.code();
         return ctx.respond(out, &DescribeQuorumResponse { error_code, ..Default::default() });
     }
-    let quorum = ctx.rooms.controller()?.quorum().ok_or(CloseReason::Dropped)?;
-    ctx.respond(out, &answer(&request.topics, quorum, &ctx.rooms.image(), ctx.now.wall_ms))
+    let controller = ctx.rooms.controller()?;
+    let quorum = controller.quorum().ok_or(CloseReason::Dropped)?;
+    let now_ms = ctx.now.wall_ms;
+    let observers = controller.log().followers().list(now_ms);
+    ctx.respond(out, &answer(&request.topics, quorum, &observers, &ctx.rooms.image(), now_ms))
 }
 
-fn answer(asked: &[RequestTopicData], quorum: Quorum, image: &Image, now_ms: i64) -> DescribeQuorumResponse {
+fn answer(
+    asked: &[RequestTopicData],
+    quorum: Quorum,
+    observers: &[Follower],
+    image: &Image,
+    now_ms: i64,
+) -> DescribeQuorumResponse {
     let right = match asked {
-        [topic] if topic.topic_name == TOPIC => {
+        [topic] if topic.topic_name == TOPIC_NAME => {
             matches!(topic.partitions.as_slice(), [partition] if partition.partition_index == 0)
         }
         _ => false,
@@ -45,10 +52,21 @@ fn answer(asked: &[RequestTopicData], quorum: Quorum, image: &Image, now_ms: i64
         leader_epoch: quorum.epoch,
         high_watermark: image.offset().saturating_add(1),
         current_voters: vec![voter],
+        observers: observers.iter().map(observer).collect(),
         ..Default::default()
     };
-    let topic = ResponseTopicData { topic_name: TOPIC.to_owned(), partitions: vec![partition] };
+    let topic = ResponseTopicData { topic_name: TOPIC_NAME.to_owned(), partitions: vec![partition] };
     DescribeQuorumResponse { topics: vec![topic], nodes: nodes(image), ..Default::default() }
+}
+
+fn observer(observer: &Follower) -> ReplicaState {
+    ReplicaState {
+        replica_id: observer.node,
+        replica_directory_id: observer.directory,
+        log_end_offset: observer.log_end,
+        last_fetch_timestamp: observer.last_fetch_ms,
+        last_caught_up_timestamp: observer.last_caught_up_ms,
+    }
 }
 
 fn unknown(topic: &RequestTopicData) -> ResponseTopicData {

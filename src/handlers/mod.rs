@@ -33,6 +33,7 @@ mod end_txn;
 mod envelope;
 mod error;
 mod fetch;
+mod fetch_snapshot;
 mod find_coordinator;
 mod forward;
 mod group;
@@ -49,6 +50,7 @@ mod list_offsets;
 mod list_partition_reassignments;
 mod list_transactions;
 mod metadata;
+mod metadata_fetch;
 mod offset_commit;
 mod offset_delete;
 mod offset_fetch;
@@ -152,6 +154,7 @@ pub const TABLE: &[Row] = &[
 
 /// What controllers serve at their own listeners, by key.
 pub const CONTROLLER_TABLE: &[Row] = &[
+    here(ApiKey::Fetch, 13..=18, metadata_fetch::start),
     here(ApiKey::ApiVersions, 0..=5, api_versions::start),
     decides(ApiKey::CreateTopics, 2..=7, create_topics::start),
     decides(ApiKey::DeleteTopics, 1..=6, delete_topics::start),
@@ -164,6 +167,7 @@ pub const CONTROLLER_TABLE: &[Row] = &[
     decides(ApiKey::DescribeQuorum, 0..=2, describe_quorum::start),
     here(ApiKey::AlterPartition, 2..=3, alter_partition::start),
     here(ApiKey::Envelope, 0..=0, envelope::start),
+    here(ApiKey::FetchSnapshot, 0..=1, fetch_snapshot::start),
     here(ApiKey::DescribeCluster, 0..=2, describe_cluster::start),
     here(ApiKey::BrokerRegistration, 0..=4, broker_registration::start),
     here(ApiKey::BrokerHeartbeat, 0..=2, broker_heartbeat::start),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{CloseReason, FetchSessions};
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::controller::{Channel, Controller, Image, Metadata};
+use crate::controller::{Channel, Controller, Image, Metadata, MetadataLog};
 use crate::coordinator::{Groups, Markers, Transactions};
 use crate::partition::Partitions;
 use crate::rng::Rng;
@@ -40,6 +40,11 @@ pub struct Rooms {
 }
 
 impl Rooms {
+    /// The metadata log, if this node keeps it as a controller.
+    pub fn metadata_log(&self) -> Option<&Arc<dyn MetadataLog>> {
+        self.controller.as_ref().map(Controller::log)
+    }
+
     /// The cluster's metadata now.
     pub fn image(&self) -> Arc<Image> {
         self.metadata.image()

@@ -146,6 +146,29 @@ impl Appender {
         Ok(())
     }
 
+    /// Removes everything; the log is empty then and begins at `offset`, because what is below came by other ways (a
+    /// snapshot, another replica's word). Blocks.
+    pub fn restart_at(&mut self, offset: i64, now: Now) -> Result<(), StorageError> {
+        self.log.usable()?;
+        let log = Arc::clone(&self.log);
+        let disk = log.disk.as_ref();
+        let _no_flush = log.flushing.lock();
+        log.boundaries.clear();
+        log.end.store(offset, Ordering::Release);
+        log.start.store(offset, Ordering::Release);
+        log.recovery_point.store(offset, Ordering::Release);
+        self.or_poison("remove segments of", remove_segments(disk, &log.segments.load()))?;
+        let fresh = Arc::new(Segment::new(Arc::clone(&log.dir), offset, 0, 0, 0));
+        self.or_poison("start a segment of", fresh.create(disk).and_then(|()| disk.sync_dir(&log.dir)))?;
+        log.segments.store(Arc::new(vec![Arc::clone(&fresh)]));
+        self.active = Active::new(fresh, now);
+        self.producers = producers::Producers::default();
+        log.unstable.store(i64::MAX, Ordering::Release);
+        self.leader_epoch = -1;
+        self.epoch_due = false;
+        self.store_epochs(LeaderEpochs::default())
+    }
+
     /// Cuts the segments; gives the one that is active now.
     fn cut_files(&self, offset: i64, now: Now) -> Result<Active, ScanError> {
         let log = &self.log;

@@ -15,6 +15,7 @@ mod bad_input;
 mod consumer_groups;
 mod controller_listener;
 mod internal_topics;
+mod metadata_log;
 mod order;
 mod records;
 mod repeats;

@@ -7,20 +7,28 @@
 //! 00000000000000000000.log …                   batches of records; a LeaderChange batch begins each epoch
 //! ```
 
-mod batches;
+pub(in crate::controller) mod batches;
 mod beside;
-mod open;
-mod quorum_state;
-mod snapshot;
+mod copy;
+pub(in crate::controller) mod files;
+mod followers;
+pub(in crate::controller) mod open;
+pub(in crate::controller) mod quorum_state;
+mod serving;
+pub(in crate::controller) mod snapshot;
 mod sole;
+pub mod voters;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Weak};
 
 use tokio::sync::watch;
 
+pub use copy::Copy;
+pub use followers::{Follower, Followers};
 pub use open::{Opening, open};
-pub use snapshot::{SnapshotId, write_fresh};
+pub use serving::{Standing, standing};
+pub use snapshot::{SnapshotId, Snapshots, write_fresh};
 
 use super::error::ControllerError;
 use super::image::Image;
@@ -33,6 +41,8 @@ use crate::storage::{Log, LogConfig};
 
 /// The directory of the log in `metadata.log.dir`.
 pub const DIRECTORY: &str = "__cluster_metadata-0";
+/// The name of the log as a topic.
+pub const TOPIC_NAME: &str = "__cluster_metadata";
 /// The topic's id: the same in every cluster.
 pub const TOPIC_ID: Uuid = Uuid([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
 
@@ -90,6 +100,12 @@ pub trait MetadataLog: Send + Sync {
 
     /// The bytes: what observers fetch below [`MetadataLog::committed`].
     fn log(&self) -> &Arc<Log>;
+
+    /// The snapshots beside it.
+    fn snapshots(&self) -> &Snapshots;
+
+    /// Who copies it without a vote.
+    fn followers(&self) -> &Followers;
 
     /// The high watermark: the first offset that is not committed, and every later one.
     fn committed(&self) -> watch::Receiver<i64>;
@@ -150,7 +166,7 @@ fn log_config(segment_bytes: u32) -> LogConfig {
 
 /// Where files are, and through which door.
 #[derive(Clone, Debug)]
-struct Place {
-    disk: Arc<dyn Disk>,
-    dir: PathBuf,
+pub(in crate::controller) struct Place {
+    pub(in crate::controller) disk: Arc<dyn Disk>,
+    pub(in crate::controller) dir: PathBuf,
 }

@@ -3,11 +3,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use barnabas_protocol::batch::{Batches, Scratch};
-
+use super::files::{self, Files};
 use super::quorum_state::{self, QuorumState};
 use super::snapshot::Snapshots;
-use super::sole::{Files, SoleLog};
+use super::sole::SoleLog;
 use super::{DIRECTORY, Place, SnapshotId, TOPIC_ID, batches, beside, log_config};
 use crate::clock::Now;
 use crate::controller::error::ControllerError;
@@ -15,11 +14,9 @@ use crate::controller::image::Image;
 use crate::controller::record::Record;
 use crate::controller::state::{Hard, apply, features};
 use crate::disk::Disk;
+use crate::ids::Uuid;
 use crate::spawn::Spawner;
 use crate::storage::{self, Log, log_dir};
-
-/// Bytes read at once while replaying.
-const READ_BYTES: u64 = 1 << 20;
 
 /// What to open.
 #[derive(Clone, Debug)]
@@ -59,18 +56,8 @@ pub struct Replayed {
 /// # Errors
 /// The log is damaged in a way that a crash cannot explain, or the disk failed.
 pub fn open(opening: &Opening, now: Now, spawner: Spawner) -> Result<Replayed, ControllerError> {
-    let place = Place { disk: opening.disk.clone(), dir: opening.dir.join(DIRECTORY) };
-    place.disk.create_dir(&place.dir).map_err(ControllerError::io("create", &place.dir))?;
-    let snapshots = Snapshots { place: place.clone() };
-    let mut hard = Hard::new(Image::empty(&opening.cluster_id, opening.hash_seed));
-    let newest = snapshots.newest()?;
-    if let Some(id) = newest {
-        let contents = snapshots.read(id)?.unwrap_or_default();
-        for record in &contents.records {
-            apply(&mut hard, record)?;
-        }
-        hard.advance(id.offset.saturating_sub(1), id.epoch, contents.timestamp_ms);
-    }
+    let (place, snapshots) = places(opening)?;
+    let (mut hard, newest) = newest_snapshot(opening, &snapshots)?;
     let opened = open_files(opening, &place, newest, now)?;
     let log = opened.log;
     let from = newest.map_or(0, |id| id.offset);
@@ -82,23 +69,51 @@ pub fn open(opening: &Opening, now: Now, spawner: Spawner) -> Result<Replayed, C
         );
         return Err(ControllerError::Corrupt { path: place.dir, what });
     }
-    let replayed_bytes = replay(&log, from, &mut hard)?;
+    let replayed_bytes = files::replay(&log, from, log.end_offset(), &mut |at, records| {
+        records.iter().try_for_each(|record| apply(&mut hard, record))?;
+        hard.advance(at.offset, at.epoch, at.timestamp_ms);
+        Ok(())
+    })?;
     beside::check(opening, &place, &hard, newest.is_none() && log.end_offset() == 0)?;
     let fresh = match snapshots.read(SnapshotId::FRESH)? {
-        Some(contents) => contents.records,
+        Some(contents) => {
+            let nodes = contents.voters.iter().flat_map(|voters| voters.nodes.keys());
+            if let Some(other) = nodes.copied().find(|node| *node != opening.node) {
+                let what =
+                    format!("it was formatted with controller {other} as a voter: one node is not a quorum");
+                return Err(ControllerError::Corrupt { path: place.dir, what });
+            }
+            contents.records
+        }
         None => features::fresh().map(Record::from).collect(),
     };
-    let mut files = Files {
-        appender: opened.appender,
-        scratch: Scratch::default(),
-        bytes_since_snapshot: replayed_bytes,
-    };
+    let mut files = Files::new(opened.appender);
+    files.bytes_since_snapshot = replayed_bytes;
     let epoch = begin_epoch(&mut files, &place, opening.node, newest, now)?;
     let log = SoleLog::new(opening.node, epoch, files, snapshots, spawner);
     Ok(Replayed { hard, fresh, log })
 }
 
-fn open_files(
+/// Where the files are.
+pub(in crate::controller) fn places(opening: &Opening) -> Result<(Place, Snapshots), ControllerError> {
+    let place = Place { disk: opening.disk.clone(), dir: opening.dir.join(DIRECTORY) };
+    place.disk.create_dir(&place.dir).map_err(ControllerError::io("create", &place.dir))?;
+    Ok((place.clone(), Snapshots { place }))
+}
+
+/// What the newest snapshot says.
+pub(in crate::controller) fn newest_snapshot(
+    opening: &Opening,
+    snapshots: &Snapshots,
+) -> Result<(Hard, Option<SnapshotId>), ControllerError> {
+    snapshots.sweep()?;
+    let empty = Hard::new(Image::empty(&opening.cluster_id, opening.hash_seed));
+    let Some(id) = snapshots.newest()? else { return Ok((empty, None)) };
+    let contents = snapshots.read(id)?.unwrap_or_default();
+    Ok((contents.restore(empty, id)?, Some(id)))
+}
+
+pub(in crate::controller) fn open_files(
     opening: &Opening,
     place: &Place,
     newest: Option<SnapshotId>,
@@ -124,36 +139,6 @@ fn open_files(
     Ok(opened)
 }
 
-/// Applies everything from an offset on; gives the bytes it took.
-fn replay(log: &Log, from: i64, hard: &mut Hard) -> Result<u64, ControllerError> {
-    let path = log.dir();
-    let end = log.end_offset();
-    let mut next = from;
-    let mut total = 0_u64;
-    while next < end {
-        let slice = log.read(next, READ_BYTES, true, end)?;
-        let bytes = slice.chunk.load().map_err(ControllerError::io("read", path))?;
-        let before = next;
-        for batch in Batches::new(&bytes) {
-            let batch = batch.map_err(|fault| ControllerError::Batch { path: path.into(), fault })?;
-            let header = *batch.header();
-            if let batches::Batch::Records(records) = batches::read(&batch, path)? {
-                for (_, record) in records.iter().filter(|(offset, _)| *offset >= from) {
-                    apply(hard, record)?;
-                }
-            }
-            hard.advance(header.last_offset(), header.leader_epoch, header.max_timestamp);
-            next = header.next_offset();
-            total = total.saturating_add(u64::try_from(batch.bytes().len()).unwrap_or_default());
-        }
-        if next == before {
-            let what = format!("nothing can be read at offset {next}");
-            return Err(ControllerError::Corrupt { path: path.into(), what });
-        }
-    }
-    Ok(total)
-}
-
 /// No epoch may have two leaders: the new one is on the disk before anything is appended in it.
 fn begin_epoch(
     files: &mut Files,
@@ -162,12 +147,12 @@ fn begin_epoch(
     newest: Option<SnapshotId>,
     now: Now,
 ) -> Result<i32, ControllerError> {
-    let before = quorum_state::read(place)?.unwrap_or(QuorumState { epoch: 0, data_version: 0 });
+    let before = quorum_state::read(place)?.unwrap_or(QuorumState::default());
     let written =
         files.appender.log().latest_epoch().unwrap_or_default().max(newest.map_or(0, |id| id.epoch));
     let epoch = before.epoch.max(written).saturating_add(1);
-    quorum_state::write(place, node, QuorumState { epoch, ..before })?;
+    quorum_state::write(place, QuorumState { epoch, leader: Some(node), voted: None, ..before })?;
     files.appender.begin_epoch(epoch)?;
-    files.append(&mut batches::leader_change(node, epoch, now)?, epoch, now)?;
+    files.append(&mut batches::leader_change(node, [(node, Uuid::ZERO)], epoch, now)?, epoch, now)?;
     Ok(epoch)
 }

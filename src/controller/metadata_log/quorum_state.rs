@@ -1,21 +1,29 @@
-//! The file `quorum-state`: which epoch this node has led, so that no epoch has two leaders.
+//! The file `quorum-state`: the epoch, and whom this node follows or has voted for in it, so that no epoch has two
+//! leaders.
 
 use super::Place;
 use crate::controller::error::ControllerError;
+use crate::ids::Uuid;
 
 const NAME: &str = "quorum-state";
 
-/// What the file says, as far as one node needs it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct QuorumState {
+/// What the file says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::controller) struct QuorumState {
     /// The highest epoch seen.
-    pub(super) epoch: i32,
+    pub(in crate::controller) epoch: i32,
+    /// Who leads it, if that is known.
+    pub(in crate::controller) leader: Option<i32>,
+    /// Whom this node gave its vote.
+    pub(in crate::controller) voted: Option<i32>,
+    /// The directory of the one that has the vote; zero if unknown.
+    pub(in crate::controller) voted_directory: Uuid,
     /// 0 with static voters, 1 with dynamic ones (KIP-853).
-    pub(super) data_version: i32,
+    pub(in crate::controller) data_version: i32,
 }
 
 /// Reads the file; `None` if the node never was in a quorum.
-pub(super) fn read(place: &Place) -> Result<Option<QuorumState>, ControllerError> {
+pub(in crate::controller) fn read(place: &Place) -> Result<Option<QuorumState>, ControllerError> {
     let path = place.dir.join(NAME);
     let failed = ControllerError::io("read", &path);
     match place.disk.meta(&path) {
@@ -28,26 +36,43 @@ pub(super) fn read(place: &Place) -> Result<Option<QuorumState>, ControllerError
     let corrupt = |what: &str| ControllerError::Corrupt { path: path.clone(), what: what.to_owned() };
     let epoch = number(&text, "leaderEpoch").ok_or_else(|| corrupt("it has no leaderEpoch"))?;
     let data_version = number(&text, "data_version").ok_or_else(|| corrupt("it has no data_version"))?;
+    let node = |name| number(&text, name).filter(|node| *node >= 0);
+    let state = QuorumState {
+        epoch,
+        leader: node("leaderId"),
+        voted: node("votedId"),
+        voted_directory: string(&text, "votedDirectoryId").and_then(Uuid::parse).unwrap_or(Uuid::ZERO),
+        data_version,
+    };
     match data_version {
-        0 | 1 => Ok(Some(QuorumState { epoch, data_version })),
+        0 | 1 => Ok(Some(state)),
         _ => Err(corrupt("its data_version is of the future")),
     }
 }
 
-/// Replaces the file; what it says is durable when this returns.
-pub(super) fn write(place: &Place, node: i32, state: QuorumState) -> Result<(), ControllerError> {
+/// Replaces the file; what it says is durable when this returns. Blocks.
+pub(in crate::controller) fn write(place: &Place, state: QuorumState) -> Result<(), ControllerError> {
     let path = place.dir.join(NAME);
-    let epoch = state.epoch;
+    let (leader, voted, epoch) = (state.leader.unwrap_or(-1), state.voted.unwrap_or(-1), state.epoch);
     let text = if state.data_version == 0 {
+        let voters = state.leader.map_or_else(String::new, |node| format!(r#"{{"voterId":{node}}}"#));
         format!(
-            r#"{{"clusterId":"","leaderId":{node},"leaderEpoch":{epoch},"votedId":-1,"appliedOffset":0,"currentVoters":[{{"voterId":{node}}}],"data_version":0}}"#
+            r#"{{"clusterId":"","leaderId":{leader},"leaderEpoch":{epoch},"votedId":{voted},"appliedOffset":0,"currentVoters":[{voters}],"data_version":0}}"#
         )
     } else {
+        let directory = state.voted_directory;
         format!(
-            r#"{{"leaderId":{node},"leaderEpoch":{epoch},"votedId":-1,"votedDirectoryId":"AAAAAAAAAAAAAAAAAAAAAA","data_version":1}}"#
+            r#"{{"leaderId":{leader},"leaderEpoch":{epoch},"votedId":{voted},"votedDirectoryId":"{directory}","data_version":1}}"#
         )
     };
     place.disk.replace(&path, text.as_bytes()).map_err(ControllerError::io("write", &path))
+}
+
+/// The string after a name.
+fn string<'a>(json: &'a str, name: &str) -> Option<&'a str> {
+    let (_, after) = json.split_once(&format!("\"{name}\""))?;
+    let value = after.trim_start().strip_prefix(':')?.trim_start().strip_prefix('"')?;
+    value.split_once('"').map(|(value, _)| value)
 }
 
 /// The number after a name. The file is flat enough that a parser would be more than it needs.
@@ -60,7 +85,6 @@ fn number(json: &str, name: &str) -> Option<i32> {
 
 #[cfg(test)]
 mod tests {
-
     use super::*;
     use crate::clock::Clock;
     use crate::disk::MemoryDisk;
@@ -70,12 +94,22 @@ mod tests {
         let place = Place { disk: MemoryDisk::new(Clock::simulated(0)).shared(), dir: "/m".into() };
         place.disk.create_dir(&place.dir).unwrap();
         assert_eq!(read(&place).unwrap(), None);
-        let state = QuorumState { epoch: 7, data_version: 0 };
-        write(&place, 3, state).unwrap();
+        let state = QuorumState { epoch: 7, leader: Some(3), ..QuorumState::default() };
+        write(&place, state).unwrap();
         assert_eq!(read(&place).unwrap(), Some(state));
         let text = String::from_utf8(place.disk.read(&place.dir.join(NAME)).unwrap()).unwrap();
         let expected = r#"{"clusterId":"","leaderId":3,"leaderEpoch":7,"votedId":-1,"appliedOffset":0,"currentVoters":[{"voterId":3}],"data_version":0}"#;
         assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn a_vote_is_kept() {
+        let place = Place { disk: MemoryDisk::new(Clock::simulated(0)).shared(), dir: "/m".into() };
+        place.disk.create_dir(&place.dir).unwrap();
+        let voted_directory = Uuid([7; 16]);
+        let state = QuorumState { epoch: 9, leader: None, voted: Some(2), voted_directory, data_version: 1 };
+        write(&place, state).unwrap();
+        assert_eq!(read(&place).unwrap(), Some(state));
     }
 
     #[test]

@@ -3,13 +3,16 @@
 use std::path::Path;
 
 use barnabas_protocol::batch::{Batches, BuildError};
+use barnabas_protocol::messages::records::control::SnapshotHeaderRecord;
 
+use super::batches::Control;
+use super::voters::Voters;
 use super::{Place, batches};
 use crate::clock::Now;
 use crate::controller::error::ControllerError;
 use crate::controller::image::Image;
 use crate::controller::record::Record;
-use crate::controller::state::{features, to_records};
+use crate::controller::state::{Hard, apply, features, to_records};
 use crate::disk::{Disk, OpenMode};
 
 /// Records in one batch of a snapshot.
@@ -49,22 +52,22 @@ impl SnapshotId {
 /// The snapshots of a log.
 #[derive(Clone, Debug)]
 pub struct Snapshots {
-    pub(super) place: Place,
+    pub(in crate::controller) place: Place,
 }
 
 impl Snapshots {
-    /// The newest snapshot, [`SnapshotId::FRESH`] apart; remnants of a crash are removed.
-    pub(super) fn newest(&self) -> Result<Option<SnapshotId>, ControllerError> {
-        let mut newest = None;
-        for (name, id) in self.list()? {
-            match id {
-                Some(SnapshotId::FRESH) => {}
-                Some(id) => newest = newest.max(Some(id)),
-                None if name.ends_with(PART) => self.remove(&name)?,
-                None => {}
-            }
+    /// The newest snapshot, [`SnapshotId::FRESH`] apart.
+    pub(in crate::controller) fn newest(&self) -> Result<Option<SnapshotId>, ControllerError> {
+        let ids = self.list()?.into_iter().filter_map(|(_, id)| id);
+        Ok(ids.filter(|id| *id != SnapshotId::FRESH).max())
+    }
+
+    /// Removes what a crash left unfinished.
+    pub(super) fn sweep(&self) -> Result<(), ControllerError> {
+        for (name, _) in self.list()?.iter().filter(|(name, _)| name.ends_with(PART)) {
+            self.remove(name)?;
         }
-        Ok(newest)
+        Ok(())
     }
 
     fn list(&self) -> Result<Vec<(String, Option<SnapshotId>)>, ControllerError> {
@@ -83,7 +86,7 @@ impl Snapshots {
     }
 
     /// Removes those that a newer one makes needless.
-    pub(super) fn remove_before(&self, id: SnapshotId) -> Result<(), ControllerError> {
+    pub(in crate::controller) fn remove_before(&self, id: SnapshotId) -> Result<(), ControllerError> {
         for (name, other) in self.list()? {
             if other.is_some_and(|other| other < id && other != SnapshotId::FRESH) {
                 self.remove(&name)?;
@@ -93,15 +96,59 @@ impl Snapshots {
     }
 
     /// Writes an image; it is durable when this returns. Blocks.
-    pub(crate) fn write(&self, image: &Image, now: Now) -> Result<SnapshotId, ControllerError> {
+    pub(in crate::controller) fn write(
+        &self,
+        image: &Image,
+        now: Now,
+    ) -> Result<SnapshotId, ControllerError> {
+        self.write_entry(image, SnapshotHeaderRecord::default(), None, now)
+    }
+
+    /// The same, saying where its end stands in a quorum, and who votes if that may change.
+    pub(in crate::controller) fn write_entry(
+        &self,
+        image: &Image,
+        header: SnapshotHeaderRecord,
+        voters: Option<&Voters>,
+        now: Now,
+    ) -> Result<SnapshotId, ControllerError> {
         let id = SnapshotId { offset: image.offset().saturating_add(1), epoch: image.epoch() };
-        let bytes = encode(&to_records(image), id.epoch, image.timestamp_ms(), now)?;
-        write_file(&*self.place.disk, &self.place.dir, id, &bytes)?;
+        let header = SnapshotHeaderRecord { last_contained_log_timestamp: image.timestamp_ms(), ..header };
+        self.store(id, &encode(&to_records(image), &header, voters, id.epoch, now)?)?;
         Ok(id)
     }
 
+    /// Takes in a snapshot that another node wrote; it is durable when this returns. Blocks.
+    pub(in crate::controller) fn store(&self, id: SnapshotId, bytes: &[u8]) -> Result<(), ControllerError> {
+        write_file(&*self.place.disk, &self.place.dir, id, bytes)
+    }
+
+    /// The bytes of a snapshot from a position on, and how many it has; none if there is no such snapshot. Blocks.
+    ///
+    /// # Errors
+    /// The disk failed.
+    pub fn bytes(
+        &self,
+        id: SnapshotId,
+        position: u64,
+        most: usize,
+    ) -> Result<Option<(Vec<u8>, u64)>, ControllerError> {
+        let path = self.place.dir.join(id.file_name(COMPLETE));
+        let failed = |error| ControllerError::io("read", &path)(error);
+        if self.place.disk.meta(&path).map_err(failed)?.is_none() {
+            return Ok(None);
+        }
+        let file = self.place.disk.open(&path, OpenMode::Read).map_err(failed)?;
+        let size = file.size().map_err(failed)?;
+        let left = usize::try_from(size.saturating_sub(position)).unwrap_or(usize::MAX);
+        let mut bytes = vec![0; left.min(most)];
+        let read = file.read_at(position, &mut bytes).map_err(failed)?;
+        bytes.truncate(read);
+        Ok(Some((bytes, size)))
+    }
+
     /// The records of a snapshot; none if there is no such file.
-    pub(super) fn read(&self, id: SnapshotId) -> Result<Option<Contents>, ControllerError> {
+    pub(in crate::controller) fn read(&self, id: SnapshotId) -> Result<Option<Contents>, ControllerError> {
         let path = self.place.dir.join(id.file_name(COMPLETE));
         let failed = ControllerError::io("read", &path);
         match self.place.disk.meta(&path) {
@@ -115,22 +162,49 @@ impl Snapshots {
 }
 
 /// What a snapshot says.
-#[derive(Debug, Default, PartialEq)]
-pub(super) struct Contents {
-    pub(super) records: Vec<Record>,
-    /// Append time of the last record it replaces.
-    pub(super) timestamp_ms: i64,
+#[derive(Debug, Default)]
+pub(in crate::controller) struct Contents {
+    pub(in crate::controller) records: Vec<Record>,
+    pub(in crate::controller) header: SnapshotHeaderRecord,
+    /// Who votes, if that may change.
+    pub(in crate::controller) voters: Option<Voters>,
+}
+
+impl Contents {
+    /// The truth that the snapshot stands for.
+    pub(in crate::controller) fn restore(
+        &self,
+        empty: Hard,
+        id: SnapshotId,
+    ) -> Result<Hard, ControllerError> {
+        let mut hard = empty;
+        self.records.iter().try_for_each(|record| apply(&mut hard, record))?;
+        hard.advance(id.offset.saturating_sub(1), id.epoch, self.header.last_contained_log_timestamp);
+        Ok(hard)
+    }
 }
 
 /// Writes the checkpoint that a freshly formatted directory has.
-pub fn write_fresh(disk: &dyn Disk, dir: &Path, now: Now) -> Result<(), ControllerError> {
+pub fn write_fresh(
+    disk: &dyn Disk,
+    dir: &Path,
+    voters: Option<&Voters>,
+    now: Now,
+) -> Result<(), ControllerError> {
     let records: Vec<Record> = features::fresh().map(Record::from).collect();
-    write_file(disk, dir, SnapshotId::FRESH, &encode(&records, 0, now.wall_ms, now)?)
+    let header = SnapshotHeaderRecord { last_contained_log_timestamp: now.wall_ms, ..Default::default() };
+    write_file(disk, dir, SnapshotId::FRESH, &encode(&records, &header, voters, 0, now)?)
 }
 
-fn encode(records: &[Record], epoch: i32, last_timestamp_ms: i64, now: Now) -> Result<Vec<u8>, BuildError> {
-    let mut bytes = batches::snapshot_header(last_timestamp_ms, epoch, now)?;
-    let mut offset = 1;
+fn encode(
+    records: &[Record],
+    header: &SnapshotHeaderRecord,
+    voters: Option<&Voters>,
+    epoch: i32,
+    now: Now,
+) -> Result<Vec<u8>, BuildError> {
+    let mut bytes = batches::snapshot_header(header, voters, epoch, now)?;
+    let mut offset = if voters.is_some() { 3 } else { 1 };
     for batch in records.chunks(BATCH_RECORDS) {
         bytes.extend(batches::data(batch, offset, epoch, now)?);
         offset += i64::try_from(batch.len()).unwrap_or_default();
@@ -139,7 +213,7 @@ fn encode(records: &[Record], epoch: i32, last_timestamp_ms: i64, now: Now) -> R
     Ok(bytes)
 }
 
-fn decode(bytes: &[u8], path: &Path) -> Result<Contents, ControllerError> {
+pub(in crate::controller) fn decode(bytes: &[u8], path: &Path) -> Result<Contents, ControllerError> {
     let mut contents = Contents::default();
     let mut complete = false;
     let mut walk = Batches::new(bytes);
@@ -149,9 +223,16 @@ fn decode(bytes: &[u8], path: &Path) -> Result<Contents, ControllerError> {
             batches::Batch::Records(records) => {
                 contents.records.extend(records.into_iter().map(|(_, record)| record));
             }
-            batches::Batch::SnapshotHeader { last_timestamp_ms } => contents.timestamp_ms = last_timestamp_ms,
-            batches::Batch::SnapshotFooter => complete = true,
-            batches::Batch::Control => {}
+            batches::Batch::Control(controls) => {
+                for control in controls {
+                    match control {
+                        Control::SnapshotHeader(header) => contents.header = header,
+                        Control::Voters(voters) => contents.voters = Some(voters),
+                        Control::SnapshotFooter => complete = true,
+                        Control::LeaderChange | Control::Other => {}
+                    }
+                }
+            }
         }
     }
     if !complete || !walk.rest().is_empty() {

@@ -4,19 +4,19 @@
 
 use std::sync::{Arc, OnceLock, Weak};
 
-use barnabas_protocol::batch::{Caps, Origin, RawBatch, Rules, Scratch, TimestampRule};
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
+use super::files::Files;
 use super::snapshot::Snapshots;
-use super::{LARGEST_BATCH, LogEvents, MetadataLog, Position, Quorum, batches};
+use super::{Followers, LogEvents, MetadataLog, Position, Quorum, batches};
 use crate::clock::Now;
 use crate::controller::error::ControllerError;
 use crate::controller::image::Image;
 use crate::controller::record::Record;
 use crate::ids::Uuid;
 use crate::spawn::Spawner;
-use crate::storage::{Appender, Log};
+use crate::storage::Log;
 
 /// Cheap to clone.
 #[derive(Clone)]
@@ -32,6 +32,7 @@ struct Shared {
     events: OnceLock<Weak<dyn LogEvents>>,
     committed: watch::Sender<i64>,
     snapshots: Snapshots,
+    followers: Followers,
     writer: Mutex<Writer>,
 }
 
@@ -40,40 +41,6 @@ struct Writer {
     files: Option<Files>,
     /// A thread is in `flush_until_idle`.
     flushing: bool,
-}
-
-/// What is written to.
-pub(super) struct Files {
-    pub(super) appender: Appender,
-    pub(super) scratch: Scratch,
-    pub(super) bytes_since_snapshot: u64,
-}
-
-impl Files {
-    /// Appends a batch to the file.
-    pub(super) fn append(
-        &mut self,
-        bytes: &mut [u8],
-        epoch: i32,
-        now: Now,
-    ) -> Result<Position, ControllerError> {
-        let path = self.appender.log().dir().to_path_buf();
-        let damaged = |fault| ControllerError::Batch { path: path.clone(), fault };
-        let rules = Rules {
-            origin: Origin::Coordinator,
-            max_bytes: usize::try_from(LARGEST_BATCH).unwrap_or(usize::MAX),
-            compacted: false,
-            timestamps: TimestampRule::Create { before_max_ms: i64::MAX, after_max_ms: i64::MAX },
-            now_ms: now.wall_ms,
-            caps: Caps::default(),
-        };
-        let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
-        let raw = RawBatch::sole(bytes, true).map_err(damaged)?;
-        let batch = raw.validate(&rules, &mut self.scratch).map_err(damaged)?;
-        let appended = self.appender.append(batch, epoch, Origin::Coordinator, now)?;
-        self.bytes_since_snapshot = self.bytes_since_snapshot.saturating_add(length);
-        Ok(Position { offset: appended.last_offset, epoch, timestamp_ms: now.wall_ms })
-    }
 }
 
 impl SoleLog {
@@ -88,8 +55,8 @@ impl SoleLog {
         let log = files.appender.log().clone();
         let (committed, _) = watch::channel(0);
         let writer = Mutex::new(Writer { files: Some(files), flushing: false });
-        let events = OnceLock::new();
-        let shared = Shared { node, epoch, log, spawner, events, committed, snapshots, writer };
+        let (events, followers) = (OnceLock::new(), Followers::default());
+        let shared = Shared { node, epoch, log, spawner, events, committed, snapshots, followers, writer };
         SoleLog { shared: Arc::new(shared) }
     }
 }
@@ -140,6 +107,14 @@ impl MetadataLog for SoleLog {
         &self.shared.log
     }
 
+    fn snapshots(&self) -> &Snapshots {
+        &self.shared.snapshots
+    }
+
+    fn followers(&self) -> &Followers {
+        &self.shared.followers
+    }
+
     fn committed(&self) -> watch::Receiver<i64> {
         self.shared.committed.subscribe()
     }
@@ -152,12 +127,7 @@ impl MetadataLog for SoleLog {
         let id = self.shared.snapshots.write(image, now)?;
         let mut writer = self.shared.writer.lock();
         let Some(files) = &mut writer.files else { return Ok(()) };
-        files.bytes_since_snapshot = 0;
-        files.appender.advance_log_start(id.offset)?;
-        if let Some(removal) = files.appender.retention(id.offset, now)?.removal {
-            // Nobody else reads this log.
-            removal.run()?;
-        }
+        files.trim(id, now)?;
         self.shared.snapshots.remove_before(id)
     }
 

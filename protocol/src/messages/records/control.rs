@@ -33,10 +33,15 @@ message! {
 }
 
 message! {
-    /// The value of a SNAPSHOT_HEADER control record; its first field is its own version.
+    /// The value of a SNAPSHOT_HEADER control record; its first field is its own version. The tagged fields are
+    /// Barnabas's own, which Kafka skips: where the snapshot's last record and its voters stand among the entries of
+    /// the quorum.
     data SnapshotHeaderRecord, versions 0-0, flexible 0 {
         version: i16;
         last_contained_log_timestamp: i64;
+        last_entry: i64, tag 9000 = -1;
+        voters_entry: i64, tag 9001 = -1;
+        voters_epoch: i32, tag 9002 = -1;
     }
 }
 
@@ -56,10 +61,16 @@ message! {
 }
 
 message! {
-    /// The value of a KRAFT_VOTERS control record; its first field is its own version.
+    /// The value of a KRAFT_VOTERS control record; its first field is its own version. The tagged field is Barnabas's
+    /// own, which Kafka skips: the majorities that are needed, if not one of all voters.
     data VotersRecord, versions 0-0, flexible 0 {
         version: i16;
         voters: Vec<VotersVoter>;
+        majorities: Vec<Majority>, tag 9000;
+    }
+
+    struct Majority {
+        voter_ids: Vec<i32>;
     }
 
     struct VotersVoter {
