@@ -110,6 +110,19 @@ impl Broker {
         Ok(Broker::open(config, doors, bound, claim, source, channel()))
     }
 
+    /// As [`Broker::start`], where the controller is another node, which is waited for.
+    ///
+    /// # Errors
+    /// See [`BrokerError`]; nothing is left running.
+    pub async fn join(config: Config, doors: &Doors) -> Result<Broker, BrokerError> {
+        let config = Arc::new(config);
+        let bound = listen::bind(&doors.network, &config.network)?;
+        let claim = claim_dirs(&config, doors)?;
+        let stop = channel();
+        let source = Source::elsewhere(&config, doors, &claim, stop.1.clone()).await?;
+        Ok(doors.spawner.in_place(|| Broker::open(config, doors, bound, claim, source, stop)))
+    }
+
     fn open(
         config: Arc<Config>,
         doors: &Doors,
@@ -142,7 +155,7 @@ impl Broker {
         let clean: Vec<bool> = claim.dirs.iter().map(|dir| dir.clean).collect();
         source.metadata.subscribe(follower, |image| partitions.load(image, &clean));
         let (node, clock) = (config.node_id, doors.clock.clone());
-        let Source { metadata, controller, leadership, peers } = source;
+        let Source { metadata, controller, leadership, peers, follows } = source;
         let channel = Channel::new(node, controller.clone(), leadership, peers, clock, doors.spawner);
         let life = lifecycle(&config, doors, &bound, &claim, &channel, &metadata);
         let slots = usize::try_from(config.replication.fetch_session_slots).unwrap_or(usize::MAX);
@@ -162,6 +175,7 @@ impl Broker {
         });
         let listeners = bound.iter().map(|bound| (bound.name.clone(), bound.port)).collect();
         let mut tasks = start_tasks(&rooms, bound, &shutdown);
+        tasks.extend(follows);
         tasks.push(doors.spawner.spawn(tell_chosen(rooms.clone(), chosen_dirs, shutdown.clone())));
         let life = join_cluster(&rooms, life, &shutdown, &mut tasks);
         Broker { rooms, groups, listeners, tasks, stop, life, failed_dirs, failed_metadata, _claim: claim }

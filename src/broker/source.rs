@@ -2,13 +2,18 @@
 
 use std::sync::Arc;
 
+use tokio::task::JoinHandle;
+
 use super::claim::Claim;
 use super::listen::{self, Bound};
 use super::{BrokerError, Doors, rules};
 use crate::config::{self, Config};
 use crate::controller::image::Endpoint;
+use crate::controller::observer::{self, Observer};
 use crate::controller::{self, Controller, Leadership, Metadata, Node, Opening};
+use crate::ids::Uuid;
 use crate::peer::{Address, Peers};
+use crate::shutdown::Shutdown;
 
 /// See the module.
 pub struct Source {
@@ -20,6 +25,8 @@ pub struct Source {
     pub leadership: Leadership,
     /// Calls to other nodes.
     pub peers: Peers,
+    /// Follows the log of another node.
+    pub follows: Option<JoinHandle<()>>,
 }
 
 fn peers(config: &Config, doors: &Doors) -> Peers {
@@ -112,7 +119,36 @@ impl Source {
             controller: Some(controller),
             leadership: leadership(config),
             peers: peers(config, doors),
+            follows: None,
         })
+    }
+
+    /// The log of the active controller, which is elsewhere; followed up to its end when this returns.
+    ///
+    /// # Errors
+    /// The copy of the log cannot be read or written.
+    pub async fn elsewhere(
+        config: &Arc<Config>,
+        doors: &Doors,
+        claim: &Claim,
+        shutdown: Shutdown,
+    ) -> Result<Source, BrokerError> {
+        let (peers, leadership) = (peers(config, doors), leadership(config));
+        let metadata = claim.dirs.iter().find(|dir| dir.path == config.metadata_log_dir);
+        let settings = observer::Settings {
+            directory: metadata.map_or(Uuid::ZERO, |dir| dir.id),
+            snapshot_bytes: snapshot_bytes(config),
+        };
+        let opening = opening(config, doors, claim);
+        let (peers_too, leadership_too) = (peers.clone(), leadership.clone());
+        let (observer, metadata) =
+            Observer::open(&opening, settings, peers_too, leadership_too, controller_doors(doors))?;
+        let mut caught_up = observer.caught_up();
+        let follows = doors.spawner.spawn(observer.run(shutdown));
+        tracing::info!("waiting for the cluster's metadata");
+        // An error means that the observer has ended, which is told elsewhere.
+        let _ended = caught_up.wait_for(|caught_up| *caught_up).await;
+        Ok(Source { metadata, controller: None, leadership, peers, follows: Some(follows) })
     }
 }
 

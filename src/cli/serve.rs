@@ -30,6 +30,11 @@ pub fn run(properties: Result<Properties, ConfigError>) -> ExitCode {
             {
                 warn!("{warning}");
             }
+            if !(config.roles.broker && config.roles.controller) {
+                // It joins its cluster already; what is missing is the copying of records.
+                error!("process.roles: only broker,controller (one combined node) is supported yet");
+                return ExitCode::FAILURE;
+            }
             serve(config)
         }
         Err(ConfigError(problems)) => {
@@ -66,10 +71,18 @@ async fn until_stopped(config: Config) -> Result<(), Box<dyn std::error::Error>>
         rng: Rng::from_system()?,
         spawner: Spawner::threads(),
     };
-    let (trigger, shutdown) = shutdown::channel();
+    let (trigger, mut shutdown) = shutdown::channel();
     signals::listen(trigger)?;
     let story = Story::of(&config);
-    let broker = Broker::start(config, &doors)?;
+    let broker = if config.roles.controller {
+        Broker::start(config, &doors)?
+    } else {
+        tokio::select! {
+            biased;
+            () = shutdown.requested() => return Ok(()),
+            broker = Broker::join(config, &doors) => broker?,
+        }
+    };
     for line in story.lines(broker.listeners()) {
         println!("{line}");
     }

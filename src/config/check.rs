@@ -153,10 +153,15 @@ pub(super) fn quorum(
             ),
         )?;
     }
-    require(
-        roles.broker && roles.controller,
-        "process.roles: only broker,controller (one combined node) is supported yet",
-    )?;
+    if roles.broker && !roles.controller {
+        require(
+            !among,
+            &format!(
+                "If process.roles contains just the 'broker' role, the node id {node_id} must not be included in the \
+                 set of voters controller.quorum.voters=Set({ids})"
+            ),
+        )?;
+    }
     require(
         voters.len() <= 1,
         &format!("controller.quorum.voters: one node is supported yet, not several (Set({ids}))"),

@@ -36,6 +36,20 @@ pub(super) fn resolve(values: &Values, roles: Roles, old_file: bool) -> Result<E
                 .to_owned(),
         ));
     }
+    if !roles.controller && !controller_listeners.is_empty() {
+        return Err(Problem::Conflict(
+            "controller.listener.names must not contain a value appearing in the 'listeners' configuration when \
+             running KRaft with just the broker role"
+                .to_owned(),
+        ));
+    }
+    if !roles.broker && !listeners.is_empty() {
+        return Err(Problem::Conflict(
+            "The listeners config must only contain KRaft controller listeners from controller.listener.names when \
+             process.roles=controller"
+                .to_owned(),
+        ));
+    }
     let mut advertised = match values.list("advertised.listeners")? {
         [] => listeners.clone(),
         written => {

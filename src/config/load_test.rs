@@ -202,7 +202,15 @@ fn settings_that_do_not_go_together_are_refused_as_by_kafka() {
         ),
         ("inter.broker.listener.name=PLAINTEXT\nsecurity.inter.broker.protocol=PLAINTEXT", "Only one of"),
         ("log.dirs=", "Configuration 'log.dirs' must not be empty"),
-        ("process.roles=broker", "only broker,controller (one combined node) is supported yet"),
+        ("process.roles=broker", "the node id 1 must not be included in the set of voters"),
+        (
+            "process.roles=broker\ncontroller.quorum.voters=2@localhost:9093",
+            "must not contain a value appearing in the 'listeners' configuration",
+        ),
+        (
+            "process.roles=controller",
+            "The listeners config must only contain KRaft controller listeners from controller.listener.names",
+        ),
         ("controller.quorum.voters=1@a:1,2@b:1", "one node is supported yet"),
     ] {
         let text = problem(&kraft(more));

@@ -67,6 +67,12 @@ pub fn start(dir: &Path, more: &[(&str, &str)]) -> Running {
     start_with(settings(dir, 0, more), &real_doors())
 }
 
+/// Starts a broker whose controller is another node.
+pub async fn join(dir: &Path, more: &[(&str, &str)]) -> Running {
+    let (config, doors) = (settings(dir, 0, more), real_doors());
+    run(Broker::join(config, &doors).await.expect("the broker joins"), &doors)
+}
+
 /// Starts a broker on any doors.
 pub fn start_with(config: Config, doors: &Doors) -> Running {
     run(Broker::start(config, doors).expect("the broker starts"), doors)

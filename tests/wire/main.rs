@@ -12,6 +12,7 @@
 mod support;
 
 mod bad_input;
+mod cluster;
 mod consumer_groups;
 mod controller_listener;
 mod internal_topics;

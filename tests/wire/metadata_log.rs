@@ -134,6 +134,8 @@ async fn an_observer_has_the_leaders_image_also_after_restarts() {
             node: 7,
             cluster_id: cluster_id.clone(),
             clean: round == 1,
+            log_dirs: vec![own.path().to_path_buf()],
+            fresh: false,
             segment_bytes: 1 << 20,
             hash_seed: 1,
         };

@@ -137,6 +137,8 @@ impl Story {
     pub(crate) fn topic(&mut self, name: &str, replicas: &[i32]) {
         let partition = PartitionRecord {
             partition_id: 0,
+            leader_epoch: 0,
+            partition_epoch: 0,
             topic_id: topic_id(name),
             replicas: replicas.to_vec(),
             isr: replicas.to_vec(),

@@ -47,16 +47,18 @@ fn the_leader_says_who_is_in_sync() {
     story.the_end();
 }
 
+type Edit = fn(&mut RequestPartitionData);
+
 #[test]
 fn each_fault_has_its_code() {
     let mut story = story();
     story.fence(3, true);
-    let edited = |story: &Story, isr: &[i32], edit: fn(&mut RequestPartitionData)| {
+    let edited = |story: &Story, isr: &[i32], edit: Edit| {
         let mut wanted = wanted(story, isr);
         edit(&mut wanted);
         wanted
     };
-    let cases: &[(i32, &[i32], fn(&mut RequestPartitionData), ErrorCode)] = &[
+    let cases: &[(i32, &[i32], Edit, ErrorCode)] = &[
         (1, &[1], |wanted| wanted.leader_epoch = 9, ErrorCode::NotController),
         (1, &[1], |wanted| wanted.partition_epoch = 9, ErrorCode::NotController),
         (1, &[1], |wanted| wanted.leader_epoch = -1, ErrorCode::FencedLeaderEpoch),
