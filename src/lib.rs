@@ -17,6 +17,7 @@ pub mod logging;
 pub mod net;
 pub mod partition;
 pub mod peer;
+pub mod replication;
 pub mod rng;
 pub mod server;
 pub mod shutdown;

@@ -292,6 +292,10 @@ pub struct Replication {
     pub replica_fetch_min_bytes: i32,
     /// `replica.fetch.response.max.bytes`.
     pub replica_fetch_response_max_bytes: i32,
+    /// `replica.socket.timeout.ms`.
+    pub replica_socket_timeout_ms: u64,
+    /// `num.replica.fetchers`.
+    pub fetchers: usize,
     /// `replica.fetch.backoff.ms`.
     pub replica_fetch_backoff_ms: u64,
     /// `replica.high.watermark.checkpoint.interval.ms`.

@@ -263,6 +263,8 @@ fn replication(values: &Values) -> Result<Replication, Problem> {
         replica_fetch_wait_max_ms: values.number("replica.fetch.wait.max.ms")?,
         replica_fetch_min_bytes: values.number("replica.fetch.min.bytes")?,
         replica_fetch_response_max_bytes: values.number("replica.fetch.response.max.bytes")?,
+        replica_socket_timeout_ms: values.millis("replica.socket.timeout.ms")?,
+        fetchers: values.number("num.replica.fetchers")?,
         replica_fetch_backoff_ms: values.millis("replica.fetch.backoff.ms")?,
         high_watermark_checkpoint_interval_ms: values
             .millis("replica.high.watermark.checkpoint.interval.ms")?,

@@ -104,23 +104,26 @@ impl Markers {
 pub struct Unsettled {
     partition: Arc<Partition>,
     offset: i64,
+    /// The leader epoch it was written in: what a later leader commits at its offset may be something else.
+    epoch: Option<i32>,
     waiter: Arc<Waiter>,
 }
 
 impl Unsettled {
     fn of(partition: Arc<Partition>, offset: i64) -> Option<Unsettled> {
+        let epoch = partition.leader_epoch().ok();
         let waiter = partition.wait_committed(offset)?;
-        Some(Unsettled { partition, offset, waiter })
+        Some(Unsettled { partition, offset, epoch, waiter })
     }
 
     /// Waits until it is committed; false if it may never be.
     pub async fn settles(&self) -> bool {
         std::future::poll_fn(|cx| self.waiter.poll(cx)).await;
-        self.partition.high_watermark() > self.offset
+        self.partition.high_watermark() > self.offset && self.partition.leader_epoch().ok() == self.epoch
     }
 
     /// Where it is.
-    pub(super) fn place(&self) -> (TopicName, i32) {
+    pub fn place(&self) -> (TopicName, i32) {
         let id = self.partition.id();
         (id.topic.clone(), id.partition)
     }

@@ -36,11 +36,21 @@ fn fault(error: &PartitionError) -> LogFault {
     }
 }
 
+/// What a batch of the broker's own holds.
+#[derive(Clone, Copy)]
+enum Built {
+    Marker(Marker),
+    /// A shard's records: only for the epoch that the shard was loaded in.
+    Records {
+        leader_epoch: i32,
+    },
+}
+
 /// Appends a batch of the broker's own, whose times are its own; its writer keeps within the largest batch itself.
 fn append_built(
     partition: &Arc<Partition>,
     mut batch: Vec<u8>,
-    marker: Option<Marker>,
+    what: Built,
     now: Now,
 ) -> Result<Appended, LogFault> {
     let rules = Rules {
@@ -54,11 +64,11 @@ fn append_built(
     let checked =
         RawBatch::sole(&mut batch, true).and_then(|raw| raw.validate(&rules, &mut Scratch::default()));
     let batch = checked.map_err(|error| LogFault::Failed(error.to_string()))?;
-    let appended = match marker {
-        Some(marker) => {
+    let appended = match what {
+        Built::Marker(marker) => {
             partition.append_marker(batch, marker.transaction_version >= EPOCH_PER_TRANSACTION, now)
         }
-        None => partition.append(batch, Origin::Coordinator, now),
+        Built::Records { leader_epoch } => partition.append_in_epoch(batch, leader_epoch, now),
     };
     appended.map_err(|error| match partition.log().is_abandoned() {
         // The topic was deleted.
@@ -77,12 +87,13 @@ pub(super) fn append_marker(
     let batch = end
         .batch(now.wall_ms, marker.producer_id, marker.producer_epoch)
         .map_err(|error| LogFault::Failed(error.to_string()))?;
-    append_built(partition, batch, Some(marker), now)
+    append_built(partition, batch, Built::Marker(marker), now)
 }
 
 impl ShardLog for PartitionLog {
     fn append(&self, batch: Vec<u8>) -> Result<i64, LogFault> {
-        let appended = append_built(&self.partition, batch, None, self.clock.now())?;
+        let records = Built::Records { leader_epoch: self.leader_epoch };
+        let appended = append_built(&self.partition, batch, records, self.clock.now())?;
         Ok(appended.last_offset)
     }
 
@@ -99,7 +110,9 @@ impl ShardLog for PartitionLog {
     }
 
     fn committed(&self) -> i64 {
-        self.partition.high_watermark()
+        let committed = self.partition.high_watermark();
+        // Read first: what a later leader has committed at these offsets may be something else.
+        if self.partition.leader_epoch().ok() == Some(self.leader_epoch) { committed } else { -1 }
     }
 
     fn wait_committed(&self, offset: i64) -> Waiting {

@@ -31,6 +31,12 @@ pub fn partition(error: &PartitionError) -> ErrorCode {
         PartitionError::Offline => ErrorCode::KafkaStorageError,
         PartitionError::Corrupt => ErrorCode::CorruptMessage,
         PartitionError::NotEnoughReplicas => ErrorCode::NotEnoughReplicas,
+        PartitionError::InvalidSize => ErrorCode::UnknownServerError,
+        PartitionError::NotEnoughReplicasAfterAppend => ErrorCode::NotEnoughReplicasAfterAppend,
+        PartitionError::NotReplica { knows_epoch: true } => ErrorCode::UnknownLeaderEpoch,
+        PartitionError::NotReplica { knows_epoch: false } => ErrorCode::NotLeaderOrFollower,
+        PartitionError::StaleReplica => ErrorCode::NotLeaderOrFollower,
+        PartitionError::OffsetNotAvailable => ErrorCode::OffsetNotAvailable,
         PartitionError::OffsetOutOfRange { .. } => ErrorCode::OffsetOutOfRange,
         PartitionError::Append(error) => append(error),
     }
@@ -43,6 +49,8 @@ fn append(error: &AppendError) -> ErrorCode {
         AppendError::CoordinatorFenced { .. } => ErrorCode::TransactionCoordinatorFenced,
         AppendError::InvalidTxnState { .. } => ErrorCode::InvalidTxnState,
         AppendError::LargerThanSegment { .. } => ErrorCode::RecordListTooLarge,
+        AppendError::Damaged { .. } => ErrorCode::CorruptMessage,
+        AppendError::NotNext { .. } => ErrorCode::UnknownServerError,
         AppendError::Storage(_) => ErrorCode::KafkaStorageError,
     }
 }

@@ -97,6 +97,10 @@ fn first_step(ctx: &Ctx<'_>, topic: &str, wanted: &ListOffsetsPartition, isolati
     let found = ctx.rooms.partitions.partition(topic, wanted.partition_index);
     match found.and_then(|partition| look(&partition, wanted, isolation)) {
         Ok(step) => step,
+        // Older clients know of no better word.
+        Err(PartitionError::OffsetNotAvailable) if ctx.version < 5 => {
+            Step::Known(Err(ErrorCode::LeaderNotAvailable))
+        }
         Err(cause) => Step::Known(Err(error::partition(&cause))),
     }
 }
@@ -107,6 +111,9 @@ fn look(
     isolation: Isolation,
 ) -> Result<Step, PartitionError> {
     let leader_epoch = partition.check_epoch(wanted.current_leader_epoch)?;
+    if isolation != Isolation::LogEnd && !matches!(wanted.timestamp, EARLIEST | EARLIEST_LOCAL) {
+        partition.check_end_known()?;
+    }
     let upper = partition.upper_bound(isolation);
     let log = partition.log();
     Ok(match wanted.timestamp {

@@ -71,6 +71,7 @@ use std::ops::RangeInclusive;
 use barnabas_protocol::ApiKey;
 
 pub use api_versions::newer as newer_api_versions;
+pub use error::partition as partition_error;
 pub use fetch::FetchSessions;
 pub use forward::start as forward;
 pub use handler::{

@@ -3,7 +3,7 @@
 //! Version 7 brings zstd, 8 the records that were refused (KIP-467), 9 flexible fields, 10 the new leader
 //! (KIP-951), 13 topic ids (KIP-516).
 
-mod await_flush;
+mod await_commit;
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -16,12 +16,12 @@ use barnabas_protocol::produce::{
 };
 use barnabas_protocol::{ErrorCode, TopicRef};
 
-use self::await_flush::{AwaitFlush, Unflushed};
+use self::await_commit::{AwaitCommit, Uncommitted};
 use super::transactional_produce::{Admission, Verdicts, admit};
 use super::{Answer, CloseReason, Ctx, Operation, Out, Outcome, Resource, before_it_begins, error};
 use crate::config::{Compression, TopicConfig};
 use crate::ids::Uuid;
-use crate::partition::{Partition, PartitionError, Topic};
+use crate::partition::{Acks, Partition, PartitionError, Topic};
 use crate::storage::Appended;
 
 /// The oldest version that is answered.
@@ -79,6 +79,8 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
         request
     };
     let (acks, transaction) = (request.acks, matches!(transactional, Ok(true)));
+    let needs = if acks == -1 { Acks::All } else { Acks::Leader };
+    let timeout_ms = u64::try_from(request.timeout_ms).unwrap_or_default();
     let mut refused_whole = refused_as_a_whole(ctx, &request, transactional);
     let mut verdicts = Verdicts::default();
     let request = if transaction && refused_whole.is_none() {
@@ -96,7 +98,7 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
         request
     };
     let mut silent_failure = None;
-    let mut unflushed = Vec::new();
+    let mut uncommitted = Vec::new();
     let body_start = out.bytes().len();
     let mut writer = ProduceResponseWriter::begin(out.bytes(), ctx.version, request.topics.len());
     for data in request.topics {
@@ -116,17 +118,17 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
             }
             let result = match &topic {
                 Err(code) => Err(Refusal::Code(*code)),
-                Ok(topic) => append(ctx, topic, partition, &verdicts),
+                Ok(topic) => append(ctx, topic, partition, needs, &verdicts),
             };
             let name = topic.as_ref().map_or(name, |topic| &topic.name);
             let (at, refused) = answer(&mut writer, index, name, &result);
             if let Some(code) = refused {
                 silent_failure.get_or_insert(code);
             }
-            if let Ok(Written { partition, appended, .. }) = result
-                && appended.flush_due
+            if let Ok(Written { partition, appended, epoch, .. }) = result
+                && (appended.flush_due || (needs == Acks::All && !partition.is_alone()))
             {
-                unflushed.extend(Unflushed::of(partition, appended.last_offset, at));
+                uncommitted.extend(Uncommitted::of(partition, epoch, appended.last_offset, at));
             }
         }
     }
@@ -134,8 +136,11 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
     match (acks, silent_failure) {
         (0, Some(code)) => Err(CloseReason::ProduceFailed(code)),
         (0, None) => Ok(Outcome::Silent),
-        _ if unflushed.is_empty() => Ok(Outcome::Done),
-        _ => Ok(Outcome::Parked(AwaitFlush::new(out, body_start, unflushed))),
+        _ if uncommitted.is_empty() => Ok(Outcome::Done),
+        _ => {
+            let deadline_ms = ctx.now.mono_ms.saturating_add(timeout_ms);
+            Ok(Outcome::Parked(AwaitCommit::new(out, body_start, uncommitted, deadline_ms)))
+        }
     }
 }
 
@@ -176,6 +181,8 @@ fn find(ctx: &Ctx<'_>, topic: &TopicRef<'_>) -> Result<Arc<Topic>, ErrorCode> {
 struct Written {
     partition: Arc<Partition>,
     appended: Appended,
+    /// In which leader epoch, or an earlier one.
+    epoch: i32,
     /// The log's first offset.
     log_start_offset: i64,
 }
@@ -184,6 +191,7 @@ fn append(
     ctx: &Ctx<'_>,
     topic: &Topic,
     data: PartitionData<'_>,
+    acks: Acks,
     verdicts: &Verdicts,
 ) -> Result<Written, Refusal> {
     let records = data.records.ok_or(Refusal::Code(ErrorCode::InvalidRecord))?;
@@ -207,12 +215,13 @@ fn append(
             repacked.shrink_to(REPACKED_KEPT);
             batch = batch.recompress(codec, level, rules.max_bytes, scratch, repacked).map_err(refused)?;
         }
+        let epoch = partition.leader_epoch().unwrap_or(-1);
         let appended = match transaction {
-            Some(known) => partition.append_in_transaction(batch, known, ctx.now),
-            None => partition.append(batch, Origin::Client, ctx.now),
+            Some(known) => partition.append_in_transaction(batch, acks, known, ctx.now),
+            None => partition.append(batch, Origin::Client, acks, ctx.now),
         };
         match appended {
-            Ok(appended) => Ok(Written { partition: partition.clone(), appended, log_start_offset }),
+            Ok(appended) => Ok(Written { partition: partition.clone(), appended, epoch, log_start_offset }),
             Err(cause) => Err(Refusal::Partition { cause, log_start_offset }),
         }
     })

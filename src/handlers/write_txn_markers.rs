@@ -11,6 +11,7 @@ use tokio::sync::oneshot;
 
 use super::{Answer, Ctx, Operation, Out, Resource, when};
 use crate::coordinator::{Marker, MarkerFault, Unsettled};
+use crate::ids::TopicName;
 
 /// See the module.
 pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
@@ -29,13 +30,31 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
     }
     let (sender, receiver) = oneshot::channel();
     ctx.rooms.spawner.spawn(async move {
+        let mut lost = Vec::new();
         for marker in unsettled {
-            marker.settles().await;
+            if !marker.settles().await {
+                lost.push(marker.place());
+            }
         }
         // Nobody waits for it any more if the connection is gone.
-        let _gone = sender.send(());
+        let _gone = sender.send(lost);
     });
-    when(receiver, move |(), ctx, out| ctx.respond(out, &response))
+    when(receiver, move |lost: Vec<(TopicName, i32)>, ctx, out| {
+        let mut response = response;
+        refuse(&mut response, &lost);
+        ctx.respond(out, &response)
+    })
+}
+
+/// What was written and will perhaps never be committed is to be written again.
+fn refuse(response: &mut WriteTxnMarkersResponse, lost: &[(TopicName, i32)]) {
+    for topic in response.markers.iter_mut().flat_map(|marker| &mut marker.topics) {
+        for partition in &mut topic.partitions {
+            if lost.iter().any(|(name, index)| **name == *topic.name && *index == partition.partition_index) {
+                partition.error_code = ErrorCode::NotLeaderOrFollower.code();
+            }
+        }
+    }
 }
 
 fn write(

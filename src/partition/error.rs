@@ -34,6 +34,24 @@ pub enum PartitionError {
     /// `acks=all` with too few replicas in sync; nothing was appended.
     #[error("fewer than min.insync.replicas are in sync")]
     NotEnoughReplicas,
+    /// A negative number of bytes was asked for.
+    #[error("a size is negative")]
+    InvalidSize,
+    /// It was appended, and by then too few replicas were in sync.
+    #[error("appended, but fewer than min.insync.replicas are in sync")]
+    NotEnoughReplicasAfterAppend,
+    /// A broker that is no replica of the partition asks as if it were, as far as is known here.
+    #[error("the broker is not known as a replica")]
+    NotReplica {
+        /// It knows the current leader epoch: it may know of a newer assignment, and asks again.
+        knows_epoch: bool,
+    },
+    /// The replica has registered anew since it asked.
+    #[error("the replica's broker epoch is old")]
+    StaleReplica,
+    /// The leader is new and does not know yet what is committed.
+    #[error("the new leader does not know yet what is committed")]
+    OffsetNotAvailable,
     /// The log refused the batch.
     #[error(transparent)]
     Append(AppendError),

@@ -167,6 +167,13 @@ impl Partitions {
         })
     }
 
+    /// A log was cut below what had been flushed: until that is written down, nothing may be appended to it.
+    pub fn note_truncation(&self, partition: &Partition) {
+        if let Err(error) = self.write_checkpoints(partition.dir()) {
+            partition.dir().fail(&error);
+        }
+    }
+
     fn write_high_watermarks(&self, dir: &LogDir) -> Result<(), StorageError> {
         self.write(dir, HIGH_WATERMARK, |partition| Some(partition.high_watermark()))
     }

@@ -8,11 +8,13 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use arc_swap::ArcSwap;
 use barnabas_protocol::Uuid;
 use parking_lot::Mutex;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, mpsc};
 use tracing::warn;
 
 use super::cleaner::Cleaner;
+use super::in_sync::Assignment;
 use super::log_dir::LogDir;
+use super::neighbours::{Neighbours, Proposal};
 use super::{Partition, PartitionError, Table, Topic};
 use crate::clock::Clock;
 use crate::config::{Config, Layers, TopicConfig, TopicDefaults};
@@ -67,6 +69,10 @@ pub struct Partitions {
     /// Rings when something was condemned.
     pub(super) bell: Notify,
     pub(super) cleaner: Cleaner,
+    /// What the partitions know in common.
+    pub(super) neighbours: Arc<Neighbours>,
+    /// What they ask of the controller, until somebody takes it.
+    proposals: Mutex<Option<mpsc::UnboundedReceiver<Proposal>>>,
     /// Directories chosen for partitions that the metadata has elsewhere or nowhere: topic, partition, directory.
     chosen: Mutex<Vec<(Uuid, i32, Uuid)>>,
 }
@@ -84,7 +90,11 @@ impl Partitions {
         let transactions = &settings.config.transactions;
         let producer_expiry_ms = AtomicI64::new(i64::from(transactions.producer_id_expiration_ms));
         let verifies_transactions = AtomicBool::new(transactions.partition_verification);
+        let (sender, proposals) = mpsc::unbounded_channel();
+        let lag_ms = settings.config.replication.lag_time_max_ms;
         Partitions {
+            neighbours: Neighbours::new(settings.node_id, lag_ms, doors.clock.clone(), sender),
+            proposals: Mutex::new(Some(proposals)),
             settings,
             topic_defaults,
             producer_expiry_ms,
@@ -145,6 +155,11 @@ impl Partitions {
         self.table.partitions()
     }
 
+    /// What partitions ask of the controller; to be taken once.
+    pub fn take_proposals(&self) -> Option<mpsc::UnboundedReceiver<Proposal>> {
+        self.proposals.lock().take()
+    }
+
     /// Makes the logs follow a change of the metadata. Done before the change is answered to whoever asked for it.
     pub fn apply(&self, image: &Image, delta: &Delta) {
         let mut renamed_in = BTreeMap::new();
@@ -164,6 +179,9 @@ impl Partitions {
             if let Some(topic) = self.table.topic(&name) {
                 self.reconfigure(&topic, image);
             }
+        }
+        if delta.nodes {
+            self.neighbours.follow(image);
         }
         for changed in delta.changed.values() {
             self.apply_topic(image, changed);
@@ -202,11 +220,17 @@ impl Partitions {
             if partition.directory_of(self.settings.node_id).is_some_and(|known| known != dir) {
                 self.chosen.lock().push((changed.id, partition.index, dir));
             }
-            if partition.leader != self.settings.node_id {
-                replica.follow();
-            } else if replica.leader_epoch().ok() != Some(partition.leader_epoch) {
+            let assignment = Assignment {
+                replicas: partition.replicas.clone(),
+                isr: partition.isr.clone(),
+                leader_epoch: partition.leader_epoch,
+                partition_epoch: partition.partition_epoch,
+            };
+            if partition.leader == self.settings.node_id {
                 // A failure has been reported, and shows in every answer.
-                let _reported = replica.lead(partition.leader_epoch);
+                let _reported = replica.lead(assignment);
+            } else {
+                replica.follow(assignment);
             }
         }
     }
@@ -241,6 +265,7 @@ impl Partitions {
         let config = Arc::new(self.topic_defaults.load().resolve(image.topic_config(&topic.name)));
         for partition in topic.partitions() {
             partition.log().set_config(log_config(&config));
+            partition.set_min_isr(config.min_insync_replicas);
         }
         topic.set_config(config);
     }
@@ -277,8 +302,11 @@ impl Partitions {
             warn!(partition = %id, "cut {bytes} bytes off the log, which now ends at offset {end}{later}: {reason}");
         }
         dir.log_came();
-        let spawner = self.doors.spawner;
-        let partition = Arc::new(Partition::new(id, opened.appender, high_watermark, dir.clone(), spawner));
+        let (spawner, neighbours) = (self.doors.spawner, self.neighbours.clone());
+        let id = (id, topic.id);
+        let partition = Partition::new(id, opened.appender, high_watermark, dir.clone(), neighbours, spawner);
+        let partition = Arc::new(partition);
+        partition.set_min_isr(topic.config().min_insync_replicas);
         topic.insert(partition.clone());
         Ok(partition)
     }

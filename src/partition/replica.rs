@@ -1,43 +1,69 @@
-//! One partition as this broker has it: it leads, appends, and answers reads.
+//! One partition as this broker has it: who leads it, its writer, what is committed, and reads.
+//!
+//! `leader` holds what a leader with followers does besides, `follower` what a follower does.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, AtomicUsize, Ordering};
 
 use barnabas_protocol::batch::{Origin, Producer, ValidBatch};
 use parking_lot::Mutex;
 use tracing::warn;
 
+use super::in_sync::InSync;
 use super::log_dir::LogDir;
+use super::neighbours::Neighbours;
 use super::{PartitionError, Waiter, Waiters};
 use crate::clock::Now;
 use crate::disk::Chunk;
-use crate::ids::TopicPartition;
+use crate::ids::{TopicPartition, Uuid};
 use crate::spawn::Spawner;
 use crate::storage::{
     AbortedTransaction, AppendError, Appended, Appender, EpochEnd, Log, ProducerInfo, ProducerMark,
     ReadError, StorageError, TimestampOffset,
 };
 
-/// Leader epoch while another broker leads.
-const NOT_LEADING: i32 = -1;
+/// What stands for the leader epoch before any is known.
+const NO_EPOCH: i32 = -1;
+
+/// Another broker leads in `epoch`: kept in the place of our own leader epoch, and never taken for one.
+pub(super) const fn led_elsewhere(epoch: i32) -> i32 {
+    NO_EPOCH.saturating_sub(1).saturating_sub(epoch)
+}
 
 /// See the module. Shared by handlers, coordinators and maintenance.
 #[derive(Debug)]
 pub struct Partition {
     id: TopicPartition,
-    log: Arc<Log>,
+    topic_id: Uuid,
+    pub(super) log: Arc<Log>,
     /// `None` once the log is closed, deleted or offline.
-    writer: Mutex<Option<Appender>>,
-    /// The epoch in which this broker leads, or [`NOT_LEADING`].
-    leader_epoch: AtomicI32,
-    high_watermark: AtomicI64,
-    waiters: Waiters,
+    pub(super) writer: Mutex<Option<Appender>>,
+    /// The epoch in which this broker leads, [`NO_EPOCH`], or what [`led_elsewhere`] makes of another's.
+    pub(super) leader_epoch: AtomicI32,
+    pub(super) high_watermark: AtomicI64,
+    /// There is no replica but this: what is appended is committed. Changes only under `writer`.
+    pub(super) alone: AtomicBool,
+    /// `min.insync.replicas`.
+    pub(super) min_isr: AtomicUsize,
+    /// The followers. Taken after `writer`, if both are.
+    pub(super) in_sync: Mutex<InSync>,
+    pub(super) neighbours: Arc<Neighbours>,
+    pub(super) waiters: Waiters,
     /// A flush runs that whoever comes meanwhile may count on: it looks again when it is done.
     flushing: AtomicBool,
     /// Bytes that become readable with the next flush.
     held_bytes: AtomicI64,
-    dir: Arc<LogDir>,
+    pub(super) dir: Arc<LogDir>,
     spawner: Spawner,
+}
+
+/// How much an append must be sure of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Acks {
+    /// That it is in this log.
+    Leader,
+    /// That enough replicas can have it (`min.insync.replicas`).
+    All,
 }
 
 /// Up to where a reader sees.
@@ -83,25 +109,33 @@ pub struct Fetched {
     pub aborted: Option<Vec<AbortedTransaction>>,
     /// The reader's log has records that this one has not.
     pub diverging: Option<EpochEnd>,
+    /// The log ended here.
+    pub log_end: i64,
 }
 
 impl Partition {
     /// A replica that does not lead yet.
     pub(super) fn new(
-        id: TopicPartition,
+        (id, topic_id): (TopicPartition, Uuid),
         appender: Appender,
         high_watermark: i64,
         dir: Arc<LogDir>,
+        neighbours: Arc<Neighbours>,
         spawner: Spawner,
     ) -> Partition {
         let log = appender.log().clone();
         let high_watermark = high_watermark.clamp(log.start_offset(), log.end_offset());
         Partition {
             id,
+            topic_id,
             log,
             writer: Mutex::new(Some(appender)),
-            leader_epoch: AtomicI32::new(NOT_LEADING),
+            leader_epoch: AtomicI32::new(NO_EPOCH),
             high_watermark: AtomicI64::new(high_watermark),
+            alone: AtomicBool::new(true),
+            min_isr: AtomicUsize::new(1),
+            in_sync: Mutex::default(),
+            neighbours,
             waiters: Waiters::default(),
             flushing: AtomicBool::new(false),
             held_bytes: AtomicI64::new(0),
@@ -113,6 +147,11 @@ impl Partition {
     /// Topic and index.
     pub fn id(&self) -> &TopicPartition {
         &self.id
+    }
+
+    /// The topic's id.
+    pub fn topic_id(&self) -> Uuid {
+        self.topic_id
     }
 
     /// What may be read without asking who leads.
@@ -183,56 +222,65 @@ impl Partition {
             return Err(PartitionError::Offline);
         }
         match self.leader_epoch.load(Ordering::Acquire) {
-            NOT_LEADING => Err(PartitionError::NotLeader),
+            ..=NO_EPOCH => Err(PartitionError::NotLeader),
             epoch => Ok(epoch),
+        }
+    }
+
+    /// The newest leader epoch known, whoever leads.
+    fn known_epoch(&self) -> Option<i32> {
+        match self.leader_epoch.load(Ordering::Acquire) {
+            NO_EPOCH => None,
+            epoch @ 0.. => Some(epoch),
+            // The way back is the way there.
+            elsewhere => Some(led_elsewhere(elsewhere)),
         }
     }
 
     /// As [`Partition::leader_epoch`], for a client that knows an epoch (-1: knows none).
     ///
     /// # Errors
-    /// The client's epoch is older or newer.
+    /// The client's epoch is older or newer, which is said first, or this broker does not lead.
     pub fn check_epoch(&self, known: i32) -> Result<i32, PartitionError> {
-        let current = self.leader_epoch()?;
-        if known < 0 || known == current {
-            Ok(current)
-        } else if known < current {
-            Err(PartitionError::FencedLeaderEpoch { current })
-        } else {
-            Err(PartitionError::UnknownLeaderEpoch { current })
+        if !self.dir.is_online() {
+            return Err(PartitionError::Offline);
+        }
+        match self.known_epoch() {
+            Some(current) if known >= 0 && known < current => {
+                Err(PartitionError::FencedLeaderEpoch { current })
+            }
+            Some(current) if known > current => Err(PartitionError::UnknownLeaderEpoch { current }),
+            _ => self.leader_epoch(),
         }
     }
 
-    /// This broker leads from now on, alone.
-    pub(super) fn lead(&self, epoch: i32) -> Result<(), PartitionError> {
-        let mut writer = self.writer.lock();
-        let appender = writer.as_mut().ok_or(PartitionError::Offline)?;
-        appender.begin_epoch(epoch).map_err(|error| self.failed(&error))?;
-        self.leader_epoch.store(epoch, Ordering::Release);
-        self.high_watermark.store(self.log.end_offset(), Ordering::Release);
-        drop(writer);
-        self.waiters.changed();
-        Ok(())
-    }
-
-    /// Another broker leads, or none does.
-    pub(super) fn follow(&self) {
-        self.leader_epoch.store(NOT_LEADING, Ordering::Release);
-        self.waiters.changed();
-    }
-
     /// Appends one batch as the leader. With one replica it is committed at once, or where `flush.messages` asks for
-    /// it, once a flush has reached it: many appends share one.
+    /// it, once a flush has reached it: many appends share one. With more it is committed once all that are in sync
+    /// have it.
     ///
     /// # Errors
-    /// Not the leader, refused by the log, or the directory failed.
+    /// Not the leader, too few replicas for the acks, refused by the log, or the directory failed.
     pub fn append(
         self: &Arc<Self>,
         batch: ValidBatch<'_>,
         origin: Origin,
+        acks: Acks,
         now: Now,
     ) -> Result<Appended, PartitionError> {
-        self.append_if(batch, origin, now, |_| Ok(()))
+        self.append_if(batch, (origin, acks, None), now, |_| Ok(()))
+    }
+
+    /// Appends a coordinator's batch, if this broker still leads in `epoch`.
+    ///
+    /// # Errors
+    /// As [`Self::append`].
+    pub fn append_in_epoch(
+        self: &Arc<Self>,
+        batch: ValidBatch<'_>,
+        epoch: i32,
+        now: Now,
+    ) -> Result<Appended, PartitionError> {
+        self.append_if(batch, (Origin::Coordinator, Acks::All, Some(epoch)), now, |_| Ok(()))
     }
 
     /// Appends one batch of a producer's transaction. `known` is what [`Self::await_transaction`] gave before the
@@ -244,11 +292,12 @@ impl Partition {
     pub fn append_in_transaction(
         self: &Arc<Self>,
         batch: ValidBatch<'_>,
+        acks: Acks,
         known: ProducerMark,
         now: Now,
     ) -> Result<Appended, PartitionError> {
         let producer_id = batch.header().producer_id;
-        self.append_if(batch, Origin::Client, now, |there| {
+        self.append_if(batch, (Origin::Client, acks, None), now, |there| {
             if there.last_marker != known.last_marker {
                 let what = "its transaction has ended meanwhile";
                 return Err(AppendError::InvalidTxnState { producer_id, what });
@@ -269,7 +318,7 @@ impl Partition {
         now: Now,
     ) -> Result<Appended, PartitionError> {
         let (producer_id, incoming) = (batch.header().producer_id, batch.header().producer_epoch);
-        self.append_if(batch, Origin::Coordinator, now, |there| {
+        self.append_if(batch, (Origin::Coordinator, Acks::All, None), now, |there| {
             if strict && there.open && incoming <= there.epoch {
                 let current = there.epoch;
                 return Err(AppendError::InvalidProducerEpoch { producer_id, incoming, current });
@@ -282,13 +331,20 @@ impl Partition {
     fn append_if(
         self: &Arc<Self>,
         batch: ValidBatch<'_>,
-        origin: Origin,
+        (origin, acks, in_epoch): (Origin, Acks, Option<i32>),
         now: Now,
         may: impl FnOnce(ProducerMark) -> Result<(), AppendError>,
     ) -> Result<Appended, PartitionError> {
         let bytes = i64::try_from(batch.bytes().len()).unwrap_or(i64::MAX);
         let mut writer = self.writer.lock();
         let epoch = self.leader_epoch()?;
+        if in_epoch.is_some_and(|wanted| wanted != epoch) {
+            return Err(PartitionError::NotLeader);
+        }
+        let alone = self.is_alone();
+        if !alone && acks == Acks::All {
+            self.check_min_isr()?;
+        }
         let appender = writer.as_mut().ok_or(PartitionError::Offline)?;
         if batch.header().producer_id >= 0 {
             may(appender.producer(batch.header().producer_id)).map_err(PartitionError::Append)?;
@@ -298,6 +354,11 @@ impl Partition {
             AppendError::Storage(error) => self.failed(&error),
             refused => PartitionError::Append(refused),
         })?;
+        if !alone {
+            drop(writer);
+            self.appended_for_many(&appended, bytes, now.mono_ms);
+            return Ok(appended);
+        }
         if appended.flush_due {
             drop(writer);
             if !appended.duplicate {
@@ -329,7 +390,7 @@ impl Partition {
     }
 
     /// Sees to it that a flush begins after now; whoever waits for the high watermark hears of its end.
-    fn flush_soon(self: &Arc<Self>) {
+    pub(super) fn flush_soon(self: &Arc<Self>) {
         if self.flushing.swap(true, Ordering::AcqRel) {
             return;
         }
@@ -347,21 +408,30 @@ impl Partition {
                 return;
             }
             let flushed = self.log.recovery_point();
-            let stable = self.last_stable_offset();
-            self.high_watermark.fetch_max(flushed, Ordering::AcqRel);
-            let bytes = self.held_bytes.swap(0, Ordering::AcqRel);
-            self.waiters.committed(self.high_watermark());
-            if bytes > 0 {
-                // How many of them are stable is not worth counting: who waits for such looks.
-                let stable_bytes = if self.last_stable_offset() > stable { i64::MAX } else { 0 };
-                self.waiters.readable(bytes, stable_bytes);
-            }
+            self.flushed_to(flushed);
             // Not a mere store: it also learns what they appended.
             self.flushing.swap(false, Ordering::AcqRel);
             // Those who came while the flush ran had left it to this one to look again.
             if self.log.end_offset() <= flushed || self.flushing.swap(true, Ordering::AcqRel) {
                 return;
             }
+        }
+    }
+
+    /// With one replica, what is flushed is committed; with more the leader's own end has moved.
+    fn flushed_to(&self, flushed: i64) {
+        // An append that comes in between finds everything as it is now, or waits for the next flush.
+        if !self.is_alone() {
+            return self.advance(self.neighbours.now_ms());
+        }
+        let stable = self.last_stable_offset();
+        self.high_watermark.fetch_max(flushed, Ordering::AcqRel);
+        let bytes = self.held_bytes.swap(0, Ordering::AcqRel);
+        self.waiters.committed(self.high_watermark());
+        if bytes > 0 {
+            // How many of them are stable is not worth counting: who waits for such looks.
+            let stable_bytes = if self.last_stable_offset() > stable { i64::MAX } else { 0 };
+            self.waiters.readable(bytes, stable_bytes);
         }
     }
 
@@ -378,7 +448,7 @@ impl Partition {
         Some(waiter)
     }
 
-    fn flush_sealed(&self) {
+    pub(super) fn flush_sealed(&self) {
         let (log, dir) = (self.log.clone(), self.dir.clone());
         self.spawner.blocking(move || {
             if let Err(error) = log.flush_sealed() {
@@ -404,6 +474,7 @@ impl Partition {
             log_start_offset,
             aborted: None,
             diverging: None,
+            log_end: self.log.end_offset(),
         };
         if read.last_fetched_epoch >= 0
             && let Some(diverging) = self.diverging(read)?
@@ -455,6 +526,11 @@ impl Partition {
         self.log.max_timestamp().map_err(|error| self.read_failed(&error))
     }
 
+    /// No replica but this one: what is appended is committed.
+    pub fn is_alone(&self) -> bool {
+        self.alone.load(Ordering::Acquire)
+    }
+
     /// DeleteRecords: nothing below `offset` (-1: the high watermark) is readable any more.
     /// The new first offset is returned.
     ///
@@ -487,11 +563,12 @@ impl Partition {
     /// Takes the writer away, for an orderly stop or a deletion. Everybody who waits looks again.
     pub(super) fn close(&self) -> Option<Appender> {
         let appender = self.writer.lock().take();
-        self.follow();
+        self.leader_epoch.store(NO_EPOCH, Ordering::Release);
+        self.waiters.changed();
         appender
     }
 
-    fn failed(&self, error: &StorageError) -> PartitionError {
+    pub(super) fn failed(&self, error: &StorageError) -> PartitionError {
         if self.log.is_abandoned() {
             return PartitionError::UnknownTopicOrPartition;
         }

@@ -66,6 +66,8 @@ pub enum Sees {
     All,
     /// Nothing of open transactions, and nothing after them.
     Stable,
+    /// Everything that is in the log: followers, who are also told when more is committed.
+    Appended,
 }
 
 /// Who waits for one partition.
@@ -74,6 +76,8 @@ pub struct Waiters {
     readers: Mutex<Readers>,
     /// By the offset that must be below the high watermark.
     commits: Mutex<BTreeMap<i64, Vec<Arc<Waiter>>>>,
+    /// Until every replica's log starts later.
+    lows: Mutex<Vec<Arc<Waiter>>>,
 }
 
 #[derive(Debug, Default)]
@@ -104,12 +108,34 @@ impl Waiters {
             let bytes = match sees {
                 Sees::All => bytes,
                 Sees::Stable => stable_bytes,
+                Sees::Appended => 0,
             };
             if bytes > 0 && !waiter.has_fired() {
                 waiter.add(bytes);
             }
             !waiter.has_fired()
         });
+    }
+
+    /// Bytes were appended that are not committed yet, or more is committed than before.
+    pub fn appended(&self, bytes: i64) {
+        self.readers.lock().waiting.retain(|(waiter, sees)| {
+            if *sees == Sees::Appended && !waiter.has_fired() {
+                waiter.add(bytes);
+            }
+            !waiter.has_fired()
+        });
+    }
+
+    /// Fires when the lowest first offset of the replicas has moved.
+    pub fn watch_low_watermark(&self, waiter: Arc<Waiter>) {
+        self.lows.lock().push(waiter);
+    }
+
+    /// The lowest first offset of the replicas has moved.
+    pub fn low_watermark_moved(&self) {
+        let lows = std::mem::take(&mut *self.lows.lock());
+        lows.iter().for_each(|waiter| waiter.fire());
     }
 
     /// Fires when `offset` is committed.
@@ -135,6 +161,7 @@ impl Waiters {
         let commits = std::mem::take(&mut *self.commits.lock());
         readers.iter().for_each(|(waiter, _)| waiter.fire());
         commits.values().flatten().for_each(|waiter| waiter.fire());
+        self.low_watermark_moved();
     }
 }
 

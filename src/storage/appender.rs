@@ -91,13 +91,73 @@ impl Appender {
         }
         self.active.note(batch.header(), config.index_interval_bytes);
         if let Some(producer) = &producer {
-            self.apply(&batch, producer, marker)?;
+            self.apply(batch.header(), producer, marker)?;
         }
         self.publish(incoming.last_offset.saturating_add(1));
         let append_time = append_time.unwrap_or(-1);
         let last_offset = incoming.last_offset;
         let flush_due = self.flush_due(config.flush_messages);
         Ok(Appended { first_offset, last_offset, append_time, duplicate: false, rolled, flush_due })
+    }
+
+    /// Appends a batch of the leader's log as it is: offsets, epoch and times are the leader's, and so was the judgement
+    /// of producers. Compaction may have left gaps before it.
+    ///
+    /// # Errors
+    /// It is damaged, begins below the log's end, or does not fit into a segment; the log is as it was.
+    pub fn append_copied(&mut self, batch: &BatchView<'_>, now: Now) -> Result<Appended, AppendError> {
+        self.log.usable()?;
+        let (config, header, end) = (self.log.config.load(), *batch.header(), self.log.end_offset());
+        batch.check_crc().map_err(|fault| AppendError::Damaged { what: fault.to_string() })?;
+        if header.base_offset < end || header.last_offset_delta < 0 {
+            return Err(AppendError::NotNext { offset: header.base_offset, end });
+        }
+        let bytes = batch.bytes().len();
+        if bytes as u64 > u64::from(config.segment_bytes) {
+            return Err(AppendError::LargerThanSegment { bytes, segment_bytes: config.segment_bytes });
+        }
+        let marker = if header.attributes.control() { marker_of(batch.bytes()) } else { None };
+        let incoming = Incoming {
+            bytes: bytes as u64,
+            largest_timestamp: header.max_timestamp,
+            last_offset: header.last_offset(),
+        };
+        let rolled = self.active.must_roll(&config, &incoming, self.jitter_ms(config.segment_jitter_ms), now);
+        if rolled {
+            self.roll(now)?;
+        }
+        self.copy_epoch(header.leader_epoch, header.base_offset)?;
+        let written = self.active.write(self.log.disk.as_ref(), batch.bytes(), &config);
+        self.or_poison("append to", written)?;
+        if end == self.log.recovery_point() {
+            self.log.unflushed_since_ms.store(now.mono_ms, Ordering::Relaxed);
+        }
+        self.active.note(&header, config.index_interval_bytes);
+        if let Some(producer) = &header.producer() {
+            self.apply(&header, producer, marker)?;
+        }
+        self.publish(incoming.last_offset.saturating_add(1));
+        Ok(Appended {
+            first_offset: header.base_offset,
+            last_offset: incoming.last_offset,
+            append_time: -1,
+            duplicate: false,
+            rolled,
+            flush_due: self.flush_due(config.flush_messages),
+        })
+    }
+
+    /// The epoch of a copied batch, written down if it is another than that of the batch before.
+    fn copy_epoch(&mut self, epoch: i32, start: i64) -> Result<(), StorageError> {
+        if epoch < 0 || (epoch == self.leader_epoch && !self.epoch_due) {
+            return Ok(());
+        }
+        let mut epochs = LeaderEpochs::clone(&self.log.epochs.load());
+        if epochs.assign(epoch, start) || self.epoch_due {
+            self.store_epochs(epochs)?;
+        }
+        (self.leader_epoch, self.epoch_due) = (epoch, false);
+        Ok(())
     }
 
     fn flush_due(&self, flush_messages: i64) -> bool {
@@ -129,18 +189,18 @@ impl Appender {
 
     fn apply(
         &mut self,
-        batch: &ValidBatch<'_>,
+        header: &Header,
         producer: &Producer,
         marker: Option<Marker>,
     ) -> Result<(), StorageError> {
-        if batch.header().attributes.transactional() {
+        if header.attributes.transactional() {
             self.guards.settle(producer.id);
         }
         let Some(marker) = marker else {
-            self.producers.apply(batch.header(), producer);
+            self.producers.apply(header, producer);
             return Ok(());
         };
-        match self.producers.apply_marker(batch.header(), producer, marker) {
+        match self.producers.apply_marker(header, producer, marker) {
             Some(aborted) => {
                 let noted = self.active.segment.aborted.append(self.log.disk.as_ref(), aborted);
                 self.or_poison("append to the transaction index of", noted)

@@ -115,6 +115,20 @@ pub enum AppendError {
         /// `segment.bytes`.
         segment_bytes: u32,
     },
+    /// CORRUPT_MESSAGE: what was copied from the leader is not what the leader wrote.
+    #[error("a copied batch is damaged: {what}")]
+    Damaged {
+        /// What is wrong.
+        what: String,
+    },
+    /// A copied batch that does not lie behind the log's end.
+    #[error("a copied batch has offset {offset}, the log ends at {end}")]
+    NotNext {
+        /// Of the batch.
+        offset: i64,
+        /// Of the log.
+        end: i64,
+    },
     /// The disk or the files failed.
     #[error(transparent)]
     Storage(#[from] StorageError),

@@ -15,5 +15,6 @@ mod support;
 mod compaction;
 mod lossy_transactions;
 mod one_node;
+mod replication;
 mod slow;
 mod transactions;

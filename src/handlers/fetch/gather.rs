@@ -7,7 +7,18 @@ use barnabas_protocol::ErrorCode;
 use super::session::{Told, TopicKey, Wanted};
 use crate::handlers::{Ctx, Operation, Resource, error};
 use crate::ids::{TopicName, Uuid};
-use crate::partition::{Fetched, Isolation, Partition, PartitionError, Read, Sees, Topic, Waiter};
+use crate::partition::{
+    Fetched, FollowerFetch, Isolation, Partition, PartitionError, Read, Sees, Topic, Waiter,
+};
+
+/// A broker that fetches as a follower.
+#[derive(Clone, Copy, Debug)]
+pub struct Replica {
+    /// Its node id.
+    pub id: i32,
+    /// Its broker epoch, or -1.
+    pub epoch: i64,
+}
 
 /// What holds for all partitions of a fetch.
 #[derive(Clone, Copy, Debug)]
@@ -18,6 +29,8 @@ pub struct Limits {
     pub min_bytes: u64,
     /// Up to where.
     pub isolation: Isolation,
+    /// Who fetches, if it is no consumer.
+    pub follower: Option<Replica>,
 }
 
 /// One partition's part of the answer.
@@ -55,6 +68,8 @@ pub struct Gathered {
     /// In the order of serving.
     pub parts: Vec<Part>,
     bytes: u64,
+    /// The fetch has not waited yet.
+    pub is_first: bool,
     /// There is something to tell at once: an error, or a log that has diverged.
     urgent: bool,
 }
@@ -85,10 +100,13 @@ impl Gathered {
         };
         let partition = find(ctx, topic.as_deref(), wanted);
         let result = match &partition {
-            Ok(partition) => self.read_partition(partition, limits, wanted),
+            Ok(partition) => {
+                let read = self.read_partition(ctx, partition, limits, wanted);
+                read.map_err(|cause| error::partition(&cause))
+            }
             Err(code) => Err(*code),
         };
-        self.urgent |= result.as_ref().map_or(true, |fetched| fetched.diverging.is_some());
+        self.urgent |= result.as_ref().map_or(true, |fetched| is_urgent(fetched, wanted, told));
         let part =
             Part { place, topic: name, id, index: wanted.partition, result, told, partition: partition.ok() };
         self.bytes = self.bytes.saturating_add(part.bytes());
@@ -97,12 +115,16 @@ impl Gathered {
 
     fn read_partition(
         &self,
-        partition: &Partition,
+        ctx: &Ctx<'_>,
+        partition: &Arc<Partition>,
         limits: &Limits,
         wanted: &Wanted,
-    ) -> Result<Fetched, ErrorCode> {
+    ) -> Result<Fetched, PartitionError> {
+        if let Some(follower) = limits.follower {
+            partition.check_follower(follower.id, wanted.current_leader_epoch)?;
+        }
         let left = limits.max_bytes.saturating_sub(self.bytes);
-        let max_bytes = u64::try_from(wanted.max_bytes).map_err(|_| ErrorCode::UnknownServerError)?;
+        let max_bytes = u64::try_from(wanted.max_bytes).map_err(|_| PartitionError::InvalidSize)?;
         let read = Read {
             offset: wanted.fetch_offset,
             max_bytes: max_bytes.min(left),
@@ -111,25 +133,48 @@ impl Gathered {
             current_leader_epoch: wanted.current_leader_epoch,
             last_fetched_epoch: wanted.last_fetched_epoch,
         };
-        partition.read(&read).map_err(|cause| error::partition(&cause))
+        let fetched = partition.read(&read)?;
+        if let Some(Replica { id, epoch }) = limits.follower.filter(|_| self.is_first)
+            && fetched.diverging.is_none()
+        {
+            let fetch = FollowerFetch {
+                broker: id,
+                broker_epoch: epoch,
+                offset: wanted.fetch_offset,
+                log_start: wanted.log_start_offset,
+            };
+            partition.fetched_by(&fetch, ctx.now.mono_ms)?;
+        }
+        Ok(fetched)
     }
 
     /// Watches every partition for more bytes. The waiter has fired already if some came since they were read.
     pub fn watch(&self, limits: &Limits) -> Arc<Waiter> {
         let missing = limits.min_bytes.saturating_sub(self.bytes);
         let waiter = Waiter::for_bytes(i64::try_from(missing).unwrap_or(i64::MAX));
-        let sees = if limits.isolation == Isolation::LastStable { Sees::Stable } else { Sees::All };
+        let sees = match limits.isolation {
+            Isolation::HighWatermark => Sees::All,
+            Isolation::LastStable => Sees::Stable,
+            Isolation::LogEnd => Sees::Appended,
+        };
         for part in &self.parts {
             let (Some(partition), Ok(fetched)) = (&part.partition, &part.result) else { continue };
             partition.waiters().watch(waiter.clone(), sees);
             let moved = partition.high_watermark() != fetched.high_watermark
-                || partition.last_stable_offset() != fetched.last_stable_offset;
+                || partition.last_stable_offset() != fetched.last_stable_offset
+                || (sees == Sees::Appended && partition.log().end_offset() != fetched.log_end);
             if moved || partition.leader_epoch().is_err() {
                 waiter.fire();
             }
         }
         waiter
     }
+}
+
+/// A log that has diverged, and a high watermark that a follower lacks (KIP-1166), are told at once.
+fn is_urgent(fetched: &Fetched, wanted: &Wanted, told: Told) -> bool {
+    let (known, now) = (wanted.high_watermark, fetched.high_watermark);
+    fetched.diverging.is_some() || (known < now && told.high_watermark != now)
 }
 
 fn find(ctx: &Ctx<'_>, topic: Option<&Topic>, wanted: &Wanted) -> Result<Arc<Partition>, ErrorCode> {

@@ -15,7 +15,7 @@ use barnabas_protocol::fetch::FetchRequest;
 use barnabas_protocol::{ErrorCode, TopicRef};
 use parking_lot::Mutex;
 
-use self::gather::{Gathered, Limits, Part};
+use self::gather::{Gathered, Limits, Part, Replica};
 use self::session::{Begun, Entry, FetchSession, NO_SESSION, Told, TopicKey, Wanted};
 use super::{Answer, Ctx, Out, Outcome, Ticket};
 use crate::ids::TopicName;
@@ -38,7 +38,6 @@ enum Source {
 struct Fetch {
     source: Source,
     limits: Limits,
-    follower: bool,
     /// Monotonic ms.
     deadline: u64,
     /// `None` until it waits.
@@ -54,8 +53,7 @@ thread_local! {
 /// See the module.
 pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
     let request = FetchRequest::read(ctx.version, body)?;
-    let follower = request.replica_id >= 0;
-    let Some(limits) = limits(ctx, &request, follower) else {
+    let Some(limits) = limits(ctx, &request) else {
         return reply::refuse(ctx, out, ErrorCode::UnknownServerError);
     };
     let now_ms = ctx.now.mono_ms;
@@ -67,21 +65,24 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
         Err(code) => return reply::refuse(ctx, out, code),
     };
     let deadline = now_ms.saturating_add(wait_ms);
-    let fetch = Fetch { source, limits, follower, deadline, waiter: None };
+    let fetch = Fetch { source, limits, deadline, waiter: None };
     fetch.answer_or_wait(ctx, out)
 }
 
 /// `None` if the request asks for what cannot be.
-fn limits(ctx: &Ctx<'_>, request: &FetchRequest<'_>, follower: bool) -> Option<Limits> {
+fn limits(ctx: &Ctx<'_>, request: &FetchRequest<'_>) -> Option<Limits> {
     let largest = ctx.rooms.config.replication.fetch_max_bytes;
     let max_bytes = request.max_bytes.min(largest);
+    let follower =
+        (request.replica_id >= 0).then_some(Replica { id: request.replica_id, epoch: request.replica_epoch });
     let isolation = match (follower, request.isolation_level) {
-        (true, _) => Isolation::LogEnd,
-        (false, 0) => Isolation::HighWatermark,
-        (false, 1) => Isolation::LastStable,
-        (false, _) => return None,
+        (Some(_), _) => Isolation::LogEnd,
+        (None, 0) => Isolation::HighWatermark,
+        (None, 1) => Isolation::LastStable,
+        (None, _) => return None,
     };
     Some(Limits {
+        follower,
         max_bytes: u64::try_from(max_bytes).ok()?,
         min_bytes: u64::try_from(request.min_bytes.min(max_bytes)).unwrap_or_default(),
         isolation,
@@ -133,6 +134,7 @@ fn wanted<'a>(ctx: &'a Ctx<'_>, request: &'a FetchRequest<'_>) -> impl Iterator<
             last_fetched_epoch: partition.last_fetched_epoch,
             log_start_offset: partition.log_start_offset,
             max_bytes: partition.partition_max_bytes,
+            high_watermark: partition.high_watermark,
         })
     })
 }
@@ -156,6 +158,8 @@ impl Fetch {
     }
 
     fn gather(&self, ctx: &Ctx<'_>, gathered: &mut Gathered) {
+        // What a follower has it says once.
+        gathered.is_first = self.waiter.is_none();
         match &self.source {
             Source::Request { wanted, .. } => {
                 for wanted in wanted {
@@ -176,7 +180,7 @@ impl Fetch {
                 let told = gathered.parts.iter().map(told_by);
                 let entries = wanted.into_iter().zip(told).map(|(wanted, told)| Entry { wanted, told });
                 let (by_id, now_ms) = (ctx.version >= ID_VERSION, ctx.now.mono_ms);
-                ctx.rooms.fetch_sessions.open(entries, by_id, self.follower, now_ms)
+                ctx.rooms.fetch_sessions.open(entries, by_id, self.limits.follower.is_some(), now_ms)
             }
             Source::Request { mut wanted, .. } => {
                 wanted.clear();

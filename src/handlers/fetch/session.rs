@@ -47,6 +47,8 @@ pub struct Wanted {
     pub log_start_offset: i64,
     /// The most bytes to return.
     pub max_bytes: i32,
+    /// High watermark of a follower, `i64::MAX` if it does not say.
+    pub high_watermark: i64,
 }
 
 /// What the client was last told of a partition.
@@ -248,6 +250,7 @@ mod tests {
             last_fetched_epoch: -1,
             log_start_offset: -1,
             max_bytes: 1000,
+            high_watermark: i64::MAX,
         }
     }
 
