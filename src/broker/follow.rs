@@ -11,10 +11,12 @@ use crate::clock::Clock;
 use crate::controller::{ControllerError, Delta, Image, Subscriber};
 use crate::coordinator::{Groups, OFFSETS_TOPIC, PartitionLog, TRANSACTIONS_TOPIC, Transactions};
 use crate::partition::{Partition, Partitions};
+use crate::replication::Fetchers;
 
 /// See the module.
 pub struct Follower {
     partitions: Arc<Partitions>,
+    fetchers: Arc<Fetchers>,
     groups: Groups,
     transactions: Transactions,
     /// Epoch in which each partition of `__consumer_offsets` is led here.
@@ -31,6 +33,7 @@ impl Follower {
     /// A follower that knows of nothing yet; the end of the metadata log is told to `failures`.
     pub fn new(
         partitions: Arc<Partitions>,
+        fetchers: Arc<Fetchers>,
         groups: Groups,
         transactions: Transactions,
         clock: Clock,
@@ -39,6 +42,7 @@ impl Follower {
     ) -> Arc<Follower> {
         Arc::new(Follower {
             partitions,
+            fetchers,
             groups,
             transactions,
             leading_groups: Mutex::default(),
@@ -109,6 +113,7 @@ impl Follower {
 impl Subscriber for Follower {
     fn changed(&self, old: &Image, new: &Arc<Image>, delta: &Delta) {
         self.partitions.apply(new, delta);
+        self.fetchers.apply(new, delta);
         if !delta.changed.is_empty() {
             // Nobody listens only while the broker stops.
             let _stopping = self.chosen.send(());

@@ -8,6 +8,7 @@ mod cluster;
 mod directories;
 mod follow;
 mod listen;
+mod replicate;
 mod rules;
 mod source;
 
@@ -31,7 +32,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::controller::{self, Channel, Controller, ControllerError, Metadata};
 use crate::coordinator::group::{ConsumerSettings, MigrationPolicy};
-use crate::coordinator::{GroupSettings, Groups, Markers, TransactionSettings, Transactions};
+use crate::coordinator::{Elsewhere, GroupSettings, Groups, Markers, TransactionSettings, Transactions};
 use crate::disk::Disk;
 use crate::handlers::{FetchSessions, Rooms};
 use crate::ids::Uuid;
@@ -137,15 +138,23 @@ impl Broker {
         let groups =
             Groups::new(group_settings(&config), doors.clock.clone(), doors.rng.clone(), doors.spawner);
         let (chosen, chosen_dirs) = mpsc::unbounded_channel();
-        let markers = Markers::new(partitions.clone(), groups.clone(), doors.clock.clone());
+        let Source { metadata, controller, leadership, peers, follows } = source;
+        let listener = config.network.inter_broker_listener.clone();
+        let elsewhere = Elsewhere::new(config.node_id, metadata.clone(), listener, peers.clone());
+        let markers = Markers::new(partitions.clone(), groups.clone(), elsewhere, doors.clock.clone());
         let transactions = Transactions::new(
             transaction_settings(&config),
             markers.clone(),
             doors.clock.clone(),
             doors.spawner,
         );
+        let (node, clock) = (config.node_id, doors.clock.clone());
+        let channel = Channel::new(node, controller.clone(), leadership, peers.clone(), clock, doors.spawner);
+        let cluster_id = claim.cluster_id.clone();
+        let fetchers = replicate::fetchers(&config, doors, cluster_id, &partitions, &peers, &channel);
         let follower = Follower::new(
             partitions.clone(),
+            fetchers.clone(),
             groups.clone(),
             transactions.clone(),
             doors.clock.clone(),
@@ -153,10 +162,7 @@ impl Broker {
             chosen,
         );
         let clean: Vec<bool> = claim.dirs.iter().map(|dir| dir.clean).collect();
-        source.metadata.subscribe(follower, |image| partitions.load(image, &clean));
-        let (node, clock) = (config.node_id, doors.clock.clone());
-        let Source { metadata, controller, leadership, peers, follows } = source;
-        let channel = Channel::new(node, controller.clone(), leadership, peers, clock, doors.spawner);
+        metadata.subscribe(follower, |image| partitions.load(image, &clean));
         let life = lifecycle(&config, doors, &bound, &claim, &channel, &metadata);
         let slots = usize::try_from(config.replication.fetch_session_slots).unwrap_or(usize::MAX);
         let rooms = Arc::new(Rooms {
@@ -176,6 +182,7 @@ impl Broker {
         let listeners = bound.iter().map(|bound| (bound.name.clone(), bound.port)).collect();
         let mut tasks = start_tasks(&rooms, bound, &shutdown);
         tasks.extend(follows);
+        replicate::start(&rooms, fetchers, &shutdown, &mut tasks);
         tasks.push(doors.spawner.spawn(tell_chosen(rooms.clone(), chosen_dirs, shutdown.clone())));
         let life = join_cluster(&rooms, life, &shutdown, &mut tasks);
         Broker { rooms, groups, listeners, tasks, stop, life, failed_dirs, failed_metadata, _claim: claim }

@@ -9,6 +9,7 @@ use tracing::warn;
 use super::groups::{Groups, OFFSETS_TOPIC};
 use super::log::{LogFault, Marker};
 use super::partition_log::append_marker;
+use super::remote_markers::Elsewhere;
 use super::shard::Unavailable;
 use super::transaction::Partitions as Wanted;
 use crate::clock::Clock;
@@ -40,13 +41,14 @@ pub enum MarkerFault {
 pub struct Markers {
     partitions: Arc<Partitions>,
     groups: Groups,
+    pub(super) elsewhere: Elsewhere,
     clock: Clock,
 }
 
 impl Markers {
     /// See the module.
-    pub fn new(partitions: Arc<Partitions>, groups: Groups, clock: Clock) -> Markers {
-        Markers { partitions, groups, clock }
+    pub fn new(partitions: Arc<Partitions>, groups: Groups, elsewhere: Elsewhere, clock: Clock) -> Markers {
+        Markers { partitions, groups, elsewhere, clock }
     }
 
     /// Writes a marker to one partition; gives what is to be waited for, unless it is committed at once.

@@ -12,6 +12,7 @@ pub mod machine;
 mod markers;
 mod partition_log;
 mod records;
+mod remote_markers;
 mod router;
 mod shard;
 #[cfg(test)]
@@ -26,6 +27,7 @@ pub use log::{LogFault, Marker, ShardLog};
 pub use markers::{MarkerFault, Markers, Unsettled};
 pub use partition_log::PartitionLog;
 pub use records::Stored;
+pub use remote_markers::Elsewhere;
 pub use router::{Performer, Router};
 pub use shard::{Answer, Reply, Unavailable};
 pub use transaction::{TransactionError, TransactionSettings};

@@ -10,7 +10,7 @@ use super::markers::Markers;
 use super::router::{Performer, Router};
 use super::shard::{Answer, Unavailable};
 use super::transaction::{
-    Effect, Event, Request, Response, TransactionError, TransactionMachine, TransactionSettings,
+    Effect, Event, Partitions, Request, Response, TransactionError, TransactionMachine, TransactionSettings,
 };
 
 /// The topic of transactions.
@@ -84,12 +84,22 @@ fn perform(
     let Some(coordinator_epoch) = router.leader_epoch(partition) else { return };
     let marker =
         Marker { producer_id, producer_epoch: epoch, commit, coordinator_epoch, transaction_version };
-    let (mut left, unsettled) = markers.write_all(&partitions, marker);
-    if unsettled.is_empty() {
+    let split = markers.elsewhere.split(&partitions);
+    let (mut left, unsettled) = markers.write_all(&split.here, marker);
+    merge(&mut left, split.nowhere);
+    if unsettled.is_empty() && split.there.is_empty() {
         return tell(router, partition, Event::Marked { id, attempt, left });
     }
-    let router = router.clone();
+    let asked = split.there.into_iter().map(|(leader, wanted)| {
+        let elsewhere = markers.elsewhere.clone();
+        spawner.spawn(async move { elsewhere.write(leader, wanted, marker).await })
+    });
+    let (router, asked) = (router.clone(), asked.collect::<Vec<_>>());
     spawner.spawn(async move {
+        for answer in asked {
+            // It is aborted only with the whole process.
+            merge(&mut left, answer.await.unwrap_or_default());
+        }
         for marker in unsettled {
             if !marker.settles().await {
                 let (topic, index) = marker.place();
@@ -98,6 +108,12 @@ fn perform(
         }
         tell(&router, partition, Event::Marked { id, attempt, left });
     });
+}
+
+fn merge(left: &mut Partitions, more: Partitions) {
+    for (topic, indexes) in more {
+        left.entry(topic).or_default().extend(indexes);
+    }
 }
 
 fn tell(router: &Arc<Router<TransactionMachine>>, partition: i32, event: Event) {
