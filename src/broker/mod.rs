@@ -212,7 +212,7 @@ impl Broker {
                     }
                     if let Some(dir) = partitions.dirs().iter().find(|known| known.path() == dir) {
                         // Nobody waits for it: clients see it in the metadata.
-                        drop(self.rooms.controller.directory_failed(dir.id()));
+                        drop(self.rooms.controller.as_ref().map(|known| known.directory_failed(dir.id())));
                     }
                 }
             }

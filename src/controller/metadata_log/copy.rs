@@ -184,7 +184,7 @@ impl Copy {
         if self.files.bytes_since_snapshot < bytes || image.offset() < self.snapshot.offset {
             return Ok(());
         }
-        let id = self.snapshots.write_entry(image, SnapshotHeaderRecord::default(), None, now)?;
+        let id = self.snapshots.write_entry(image, &SnapshotHeaderRecord::default(), None, now)?;
         self.snapshot = id;
         self.files.trim(id, now)?;
         self.snapshots.remove_before(id)

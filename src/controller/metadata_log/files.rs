@@ -67,12 +67,15 @@ impl Files {
     }
 }
 
+/// What takes a batch: its place and its records.
+pub(in crate::controller) type Take<'a> = dyn FnMut(Position, &[Record]) -> Result<(), ControllerError> + 'a;
+
 /// Gives every batch between two offsets in order; control batches have no records. Gives the bytes it took.
 pub(in crate::controller) fn replay(
     log: &Log,
     from: i64,
     to: i64,
-    take: &mut dyn FnMut(Position, &[Record]) -> Result<(), ControllerError>,
+    take: &mut Take<'_>,
 ) -> Result<u64, ControllerError> {
     let path = log.dir();
     walk(log, from, to, &mut |batch| {

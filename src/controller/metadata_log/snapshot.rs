@@ -101,19 +101,20 @@ impl Snapshots {
         image: &Image,
         now: Now,
     ) -> Result<SnapshotId, ControllerError> {
-        self.write_entry(image, SnapshotHeaderRecord::default(), None, now)
+        self.write_entry(image, &SnapshotHeaderRecord::default(), None, now)
     }
 
     /// The same, saying where its end stands in a quorum, and who votes if that may change.
     pub(in crate::controller) fn write_entry(
         &self,
         image: &Image,
-        header: SnapshotHeaderRecord,
+        header: &SnapshotHeaderRecord,
         voters: Option<&Voters>,
         now: Now,
     ) -> Result<SnapshotId, ControllerError> {
         let id = SnapshotId { offset: image.offset().saturating_add(1), epoch: image.epoch() };
-        let header = SnapshotHeaderRecord { last_contained_log_timestamp: image.timestamp_ms(), ..header };
+        let header =
+            SnapshotHeaderRecord { last_contained_log_timestamp: image.timestamp_ms(), ..header.clone() };
         self.store(id, &encode(&to_records(image), &header, voters, id.epoch, now)?)?;
         Ok(id)
     }

@@ -96,12 +96,12 @@ fn check(
             format!("Expected cluster ID {}, but got cluster ID {}", image.cluster_id(), request.cluster_id);
         return Err(Refusal::new(ErrorCode::InconsistentClusterId, message));
     }
-    if let Some(known) = image.broker(id).filter(|known| known.incarnation != request.incarnation_id) {
-        if sessions.is_valid(id, known.epoch, moment.now_ms) {
-            let message = "Another broker is registered with that broker id. If the broker was recently restarted \
-                           this should self-resolve once the heartbeat manager expires the broker's session.";
-            return Err(Refusal::new(ErrorCode::DuplicateBrokerRegistration, message));
-        }
+    if let Some(known) = image.broker(id).filter(|known| known.incarnation != request.incarnation_id)
+        && sessions.is_valid(id, known.epoch, moment.now_ms)
+    {
+        let message = "Another broker is registered with that broker id. If the broker was recently restarted this \
+                       should self-resolve once the heartbeat manager expires the broker's session.";
+        return Err(Refusal::new(ErrorCode::DuplicateBrokerRegistration, message));
     }
     let invalid = |message: String| Err(Refusal::new(ErrorCode::InvalidRegistration, message));
     if request.is_migrating_zk_broker {

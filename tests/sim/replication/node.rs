@@ -9,7 +9,7 @@ use std::sync::Arc;
 use barnabas::clock::Clock;
 use barnabas::config::{Config, Origin, Properties};
 use barnabas::controller::ControllerError;
-use barnabas::controller::{Delta, Image, Loader, Metadata, Subscriber};
+use barnabas::controller::{Delta, Image, Loader, Subscriber};
 use barnabas::disk::{Disk, MemoryDisk};
 use barnabas::ids::Uuid;
 use barnabas::net::{Network, SimulatedNetwork, SocketOptions, Stream};
@@ -243,9 +243,8 @@ impl Node {
         for (offset, records) in log.iter().enumerate() {
             loader.take(position(offset), records).expect("good records");
         }
-        partitions.load(&metadata.image(), &[false]);
         let follow = Follow { partitions: partitions.clone(), fetchers: fetchers.clone() };
-        Metadata::subscribe(&metadata, Arc::new(follow));
+        metadata.subscribe(Arc::new(follow), |image| partitions.load(image, &[false]));
         let (stop, shutdown) = channel();
         let proposals = partitions.take_proposals().expect("nobody took them");
         let address = SocketAddr::from(([127, 0, 0, 1], port(self.id)));

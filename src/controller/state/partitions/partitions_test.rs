@@ -1,6 +1,5 @@
 use barnabas_protocol::messages::create_partitions::CreatePartitionsAssignment;
 
-use super::super::directories;
 use super::super::story::Story;
 use super::*;
 use crate::controller::image::Image;
