@@ -272,8 +272,9 @@ impl Appender {
         segments.push(Arc::clone(&next));
         log.segments.store(Arc::new(segments));
         if log.recovery_point.load(Ordering::SeqCst) >= base {
-            // It counts as flushed, and its last index entries are not.
-            self.or_poison("seal a segment of", sealed.write_indexes(disk, true))?;
+            // It counts as flushed; its last index entries, and index files that a truncation made anew, are not.
+            let synced = sealed.write_indexes(disk, true).and_then(|()| log.sync_names());
+            self.or_poison("seal a segment of", synced)?;
         }
         self.active = Active::new(next, now);
         Ok(())

@@ -179,6 +179,10 @@ impl Log {
             match synced.and_then(|()| self.sync_names()) {
                 Ok(()) => {}
                 Err(_) if self.is_abandoned() => return Ok(()),
+                // Retention took a segment away whose file was not open.
+                Err(error) if error.kind() == io::ErrorKind::NotFound && self.have_changed(&segments) => {
+                    continue;
+                }
                 Err(source) => {
                     self.poison();
                     return Err(StorageError::Io { doing: "flush", path: self.dir.to_path_buf(), source });
@@ -186,10 +190,14 @@ impl Log {
             }
             self.recovery_point.fetch_max(end, Ordering::SeqCst);
             // A roll meanwhile has written to what was synced before.
-            if Arc::ptr_eq(&segments, &self.segments.load()) {
+            if !self.have_changed(&segments) {
                 return Ok(());
             }
         }
+    }
+
+    fn have_changed(&self, segments: &Arc<Segments>) -> bool {
+        !Arc::ptr_eq(segments, &self.segments.load())
     }
 
     fn sync_segment(&self, segment: &Segment, active: bool) -> io::Result<()> {

@@ -262,10 +262,10 @@ impl Cleaning {
         }
         let Some(current) = copy.as_mut() else { return Ok(Step::Moved(0)) };
         let Some(segment) = current.group.get(current.at).cloned() else {
+            // Readers may still be in the old ones after their files have other names.
+            current.group.iter().try_for_each(|segment| segment.pin(disk.as_ref())).map_err(io)?;
             let Some(done) = copy.take() else { return Ok(Step::Moved(0)) };
             let Copy { group, output, .. } = *done;
-            // Readers may still be in the old ones after their files have other names.
-            group.iter().try_for_each(|segment| segment.pin(disk.as_ref())).map_err(io)?;
             let cleaned = output.finish(group).map_err(io)?;
             self.outcome.bytes_before += cleaned.old.iter().map(|segment| segment.bytes()).sum::<u64>();
             self.outcome.bytes_after += cleaned.segment.bytes();
