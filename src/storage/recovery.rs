@@ -194,7 +194,8 @@ impl Recovery<'_> {
                 Err(ScanError::Io(error)) => return Err(fail()(error)),
             }
         }
-        active.finish(self.disk, false).map_err(fail())?;
+        // Synced: were it lost in another crash, an index that is merely too short would look sound.
+        active.finish(self.disk, true).and_then(|()| self.disk.sync_dir(&self.dir)).map_err(fail())?;
         self.report.rebuilt_indexes += 1;
         let (offsets, times) = (active.segment.offsets.len(), active.segment.times.len());
         Ok(Arc::new(Segment::new(Arc::clone(&self.dir), base, bytes, offsets, times)))
