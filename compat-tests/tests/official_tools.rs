@@ -196,6 +196,6 @@ fn dump_log_reads_every_file() {
     }
     assert!(transcript.contains("TOPIC_RECORD"), "the metadata log's records are shown");
     assert!(transcript.contains("dumpers"), "the group's records are shown");
-    assert!(transcript.contains("transactionalId=dumper"), "the transaction's records are shown");
+    assert!(transcript.contains(r#""transactionalId":"dumper""#), "the transaction's records are shown");
     suite::report(&format!("tools kafka-dump-log: {} files read\n", dumps.len()));
 }
