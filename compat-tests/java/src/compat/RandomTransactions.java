@@ -113,7 +113,8 @@ final class RandomTransactions implements Program {
         return maps;
     }
 
-    private static KafkaProducer<String, String> open(Cluster cluster, int writer) {
+    private static KafkaProducer<String, String> open(Cluster cluster, int writer)
+        throws ReflectiveOperationException {
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
         while (true) {
             KafkaProducer<String, String> producer = cluster.producer("transactional.id", cluster.name("random-" + writer),
@@ -123,7 +124,7 @@ final class RandomTransactions implements Program {
                 producer.initTransactions();
                 return producer;
             } catch (KafkaException e) {
-                producer.close(Duration.ZERO);
+                abandon(producer);
                 Check.that(System.nanoTime() < end, "no producer can begin: " + e);
             }
         }
@@ -140,7 +141,16 @@ final class RandomTransactions implements Program {
                 usable = transaction(cluster, producer, topic, writer, number++, random, known);
                 all.add(known);
             }
-            producer.close(Duration.ZERO);
+            abandon(producer);
+        }
+    }
+
+    /** Closes without waiting. Client 2.1 has another method for it than 2.2 and later. */
+    private static void abandon(KafkaProducer<String, String> producer) throws ReflectiveOperationException {
+        try {
+            KafkaProducer.class.getMethod("close", Duration.class).invoke(producer, Duration.ZERO);
+        } catch (NoSuchMethodException e) {
+            KafkaProducer.class.getMethod("close", long.class, TimeUnit.class).invoke(producer, 0L, TimeUnit.MILLISECONDS);
         }
     }
 
