@@ -1,9 +1,7 @@
 //! A broker process with a data directory of its own.
 
 use std::fs::File;
-use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU16, Ordering};
@@ -16,6 +14,9 @@ use crate::suite;
 
 /// How long a broker may take to start or to stop.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The id of every cluster that is formatted by a tool.
+const CLUSTER: &str = "MkU3OEVBNTcwNTJENDM2Qg";
 
 /// What every broker of the tests is told besides its place.
 const SETTINGS: &[(&str, &str)] = &[
@@ -46,6 +47,8 @@ pub struct Broker {
     port: u16,
     product: Product,
     process: Option<Child>,
+    /// What `format` is told about the node's place in its cluster; a node of its own needs none.
+    format: Vec<String>,
 }
 
 impl Broker {
@@ -66,13 +69,33 @@ impl Broker {
     }
 
     fn launched(product: Product, as_kafka: bool, more: &[(&str, &str)]) -> Broker {
-        let directory = tempfile::Builder::new().prefix("compat-").tempdir();
-        let directory = directory.unwrap_or_else(|e| fail(&format!("no temporary directory: {e}")));
-        let mut broker = Broker { directory: Some(directory), port: free_port(), product, process: None };
-        let written = broker.write_settings(as_kafka, more);
-        written.unwrap_or_else(|e| fail(&format!("the settings cannot be written: {e}")));
+        let mut broker = Broker::prepared(product);
+        broker.write_settings(&broker.place_alone(as_kafka), SETTINGS, more);
         broker.launch();
         broker
+    }
+
+    fn prepared(product: Product) -> Broker {
+        let directory = tempfile::Builder::new().prefix("compat-").tempdir();
+        let directory = directory.unwrap_or_else(|e| fail(&format!("no temporary directory: {e}")));
+        let (port, format) = (free_port(), Vec::new());
+        Broker { directory: Some(directory), port, product, process: None, format }
+    }
+
+    /// A node of a cluster, not started yet; [`Broker::is_to_be`] says which.
+    pub(crate) fn node() -> Broker {
+        Broker::prepared(if Broker::is_reference() { Product::Kafka } else { Product::Barnabas })
+    }
+
+    /// The node's settings, and what `format` is told before its first start.
+    pub(crate) fn is_to_be(&mut self, place: &str, settings: &[(&str, &str)], format: &[&str]) {
+        self.write_settings(place, settings, &[]);
+        self.format = format.iter().map(|&word| word.to_owned()).collect();
+    }
+
+    /// Where a controller of this node listens.
+    pub(crate) fn controller(&self) -> String {
+        format!("127.0.0.1:{}", self.port.saturating_add(1))
     }
 
     /// Starts the other product, or the same, on the same directory and port.
@@ -132,6 +155,11 @@ impl Broker {
         self.launch();
     }
 
+    /// Whether its process runs, as far as it was not stopped or killed here.
+    pub fn is_running(&mut self) -> bool {
+        self.process.as_mut().is_some_and(|process| matches!(process.try_wait(), Ok(None)))
+    }
+
     /// What the broker logged.
     pub fn log(&self) -> String {
         std::fs::read_to_string(self.directory().join("broker.log")).unwrap_or_default()
@@ -147,6 +175,12 @@ impl Broker {
     }
 
     fn launch(&mut self) {
+        self.spawn();
+        self.wait_until_it_answers();
+    }
+
+    /// Starts the process without waiting for anything.
+    pub(crate) fn spawn(&mut self) {
         let log = File::options().create(true).append(true).open(self.directory().join("broker.log"));
         let log = log.unwrap_or_else(|e| fail(&format!("no log file: {e}")));
         let mut command = match self.product {
@@ -158,7 +192,6 @@ impl Broker {
         command.stdin(Stdio::null()).stdout(output).stderr(errors);
         let process = command.spawn();
         self.process = Some(process.unwrap_or_else(|e| fail(&format!("{command:?} does not start: {e}"))));
-        self.wait_until_it_answers();
     }
 
     fn barnabas(&self) -> Command {
@@ -168,9 +201,25 @@ impl Broker {
             "{} is missing: cargo build with the profile of the tests",
             binary.display()
         );
+        let settings = self.directory().join("server.properties");
+        if !self.format.is_empty() {
+            self.format(Command::new(&binary).arg("format"), &settings);
+        }
         let mut command = Command::new(binary);
-        command.arg("server").arg(self.directory().join("server.properties"));
+        command.arg("server").arg(settings);
         command
+    }
+
+    /// Formats the storage unless it is.
+    fn format(&self, tool: &mut Command, settings: &Path) {
+        if self.data().join("meta.properties").exists() {
+            return;
+        }
+        let told = tool.args(["-t", CLUSTER, "-c"]).arg(settings).args(&self.format).output();
+        match told {
+            Ok(output) if output.status.success() => {}
+            other => fail(&format!("{tool:?} fails: {other:?}")),
+        }
     }
 
     fn reference(&self) -> Command {
@@ -178,52 +227,44 @@ impl Broker {
         let classpath = classpath.unwrap_or_else(|e| fail(&format!("the reference cannot be had: {e}")));
         let classpath = String::from_utf8_lossy(&classpath.stdout).trim().to_owned();
         let settings = self.directory().join("server.properties");
-        if !self.data().join("meta.properties").exists() {
-            let format = Command::new("java")
-                .args([
-                    "-cp",
-                    &classpath,
-                    "kafka.tools.StorageTool",
-                    "format",
-                    "-t",
-                    "MkU3OEVBNTcwNTJENDM2Qg",
-                    "-c",
-                ])
-                .arg(&settings)
-                .output();
-            assert!(
-                format.is_ok_and(|out| out.status.success()),
-                "the reference's storage cannot be formatted"
-            );
-        }
+        self.format(
+            Command::new("java").args(["-cp", &classpath, "kafka.tools.StorageTool", "format"]),
+            &settings,
+        );
         let mut command = Command::new("java");
         command.args(["-Xms512m", "-Xmx512m", "-cp", &classpath, "kafka.Kafka"]).arg(settings);
         command
     }
 
-    fn write_settings(&self, as_kafka: bool, more: &[(&str, &str)]) -> io::Result<()> {
-        std::fs::create_dir_all(self.data())?;
-        let (port, controller) = (self.port, self.port.saturating_add(1));
-        let place = if as_kafka {
+    fn place_alone(&self, as_kafka: bool) -> String {
+        let (port, controller) = (self.port, self.controller());
+        let listeners = if as_kafka {
             format!(
-                "process.roles=broker,controller\ncontroller.quorum.voters=1@127.0.0.1:{controller}\n\
-                 listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}\n\
+                "process.roles=broker,controller\ncontroller.quorum.voters=1@{controller}\n\
+                 listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://{controller}\n\
                  controller.listener.names=CONTROLLER\n"
             )
         } else {
             format!("listeners=PLAINTEXT://127.0.0.1:{port}\n")
         };
-        let mut text = format!(
-            "node.id=1\n{place}advertised.listeners=PLAINTEXT://127.0.0.1:{port}\nlog.dirs={}\n",
-            self.data().display()
-        );
-        for (key, value) in SETTINGS.iter().chain(more) {
-            text.push_str(&format!("{key}={value}\n"));
-        }
-        File::create(self.directory().join("server.properties"))?.write_all_at(text.as_bytes(), 0)
+        format!("node.id=1\n{listeners}")
     }
 
-    fn wait_until_it_answers(&mut self) {
+    fn write_settings(&self, place: &str, settings: &[(&str, &str)], more: &[(&str, &str)]) {
+        let mut text = format!(
+            "{place}advertised.listeners=PLAINTEXT://{}\nlog.dirs={}\n",
+            self.bootstrap(),
+            self.data().display()
+        );
+        for (key, value) in settings.iter().chain(more) {
+            text.push_str(&format!("{key}={value}\n"));
+        }
+        let written = std::fs::create_dir_all(self.data())
+            .and_then(|()| std::fs::write(self.directory().join("server.properties"), text));
+        written.unwrap_or_else(|e| fail(&format!("the settings cannot be written: {e}")));
+    }
+
+    pub(crate) fn wait_until_it_answers(&mut self) {
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, self.port));
         let end = Instant::now() + PATIENCE;
         while TcpStream::connect(address).is_err() {
@@ -263,12 +304,12 @@ fn free_port() -> u16 {
 }
 
 /// The pace of looking again.
-fn pause() {
+pub(crate) fn pause() {
     std::thread::sleep(Duration::from_millis(5));
 }
 
 /// A broker that cannot be had fails the test that wants it.
 #[expect(clippy::panic, reason = "only tests call this")]
-fn fail(why: &str) -> ! {
+pub(crate) fn fail(why: &str) -> ! {
     panic!("{why}")
 }

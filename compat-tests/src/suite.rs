@@ -22,6 +22,8 @@ pub enum Suite {
     Crash,
     /// One data directory, now Kafka's, now ours.
     BothWays,
+    /// Three nodes, of which some fall.
+    Cluster,
 }
 
 impl Suite {
@@ -34,6 +36,7 @@ impl Suite {
             Suite::FranzGo => "franz-go",
             Suite::Crash => "crash",
             Suite::BothWays => "both-ways",
+            Suite::Cluster => "cluster",
         }
     }
 
@@ -47,7 +50,7 @@ impl Suite {
         let needed: &[&str] = match self {
             Suite::Java | Suite::Tools | Suite::BothWays => &["javac", "mvn"],
             Suite::FranzGo => &["go"],
-            Suite::Librdkafka | Suite::Crash => &[],
+            Suite::Librdkafka | Suite::Crash | Suite::Cluster => &[],
         };
         for tool in needed {
             let found = Command::new(tool).arg("-version").output().is_ok();

@@ -30,11 +30,6 @@ pub fn run(properties: Result<Properties, ConfigError>) -> ExitCode {
             {
                 warn!("{warning}");
             }
-            if !(config.roles.broker && config.roles.controller) {
-                // It joins its cluster already; what is missing is the copying of records.
-                error!("process.roles: only broker,controller (one combined node) is supported yet");
-                return ExitCode::FAILURE;
-            }
             serve(config)
         }
         Err(ConfigError(problems)) => {

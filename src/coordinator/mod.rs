@@ -13,6 +13,7 @@ mod markers;
 mod partition_log;
 mod records;
 mod remote_markers;
+mod remote_transactions;
 mod router;
 mod shard;
 #[cfg(test)]

@@ -81,6 +81,12 @@ impl Elsewhere {
         }
     }
 
+    /// Whoever leads a partition, if that is another broker.
+    pub(super) fn leader_of(&self, topic: &str, index: i32) -> Option<Peer> {
+        let leader = self.shared.metadata.image().topic(topic)?.partition(index)?.leader;
+        if leader == self.shared.node { None } else { self.peer(leader) }
+    }
+
     fn peer(&self, leader: i32) -> Option<Peer> {
         let image = self.shared.metadata.image();
         let endpoint = image.broker(leader)?.endpoint(&self.shared.listener)?;

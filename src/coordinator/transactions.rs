@@ -2,15 +2,20 @@
 
 use std::sync::Arc;
 
+use tokio::sync::oneshot;
+
 use crate::clock::Clock;
 use crate::spawn::Spawner;
 
 use super::log::{Marker, ShardLog};
 use super::markers::Markers;
+use super::remote_markers::Elsewhere;
+use super::remote_transactions;
 use super::router::{Performer, Router};
 use super::shard::{Answer, Unavailable};
 use super::transaction::{
-    Effect, Event, Partitions, Request, Response, TransactionError, TransactionMachine, TransactionSettings,
+    Add, Effect, Event, Partitions, Request, Response, TransactionError, TransactionMachine,
+    TransactionSettings,
 };
 
 /// The topic of transactions.
@@ -20,6 +25,8 @@ pub const TRANSACTIONS_TOPIC: &str = "__transaction_state";
 #[derive(Clone)]
 pub struct Transactions {
     router: Arc<Router<TransactionMachine>>,
+    elsewhere: Elsewhere,
+    spawner: Spawner,
 }
 
 impl Transactions {
@@ -30,11 +37,13 @@ impl Transactions {
         clock: Clock,
         spawner: Spawner,
     ) -> Transactions {
-        let partitions = settings.partitions;
+        let (partitions, elsewhere) = (settings.partitions, markers.elsewhere.clone());
         let perform: Performer<TransactionMachine> =
             Box::new(move |router, partition, effect| perform(&markers, spawner, router, partition, effect));
         Transactions {
             router: Router::new(TRANSACTIONS_TOPIC, partitions, settings, clock, spawner, perform),
+            elsewhere,
+            spawner,
         }
     }
 
@@ -62,6 +71,20 @@ impl Transactions {
     pub fn ask(&self, request: Request) -> Answer<Response> {
         let partition = self.router.partition_of(request.id());
         self.router.ask(partition, |reply| Event::Ask(reply, request))
+    }
+
+    /// Has partitions of this broker join the transaction, or looks whether they have, wherever it is coordinated.
+    pub fn admit(&self, add: Add, only_look: bool) -> Answer<Response> {
+        let partition = self.router.partition_of(&add.id);
+        let Some(coordinator) = self.elsewhere.leader_of(TRANSACTIONS_TOPIC, partition) else {
+            return self.ask(if only_look { Request::Verify(add) } else { Request::Add(add) });
+        };
+        let (sender, receiver) = oneshot::channel();
+        self.spawner.spawn(async move {
+            // Nobody waits for it any more if the connection is gone.
+            let _gone = sender.send(Ok(remote_transactions::ask(coordinator, add, only_look).await));
+        });
+        Answer::Pending(receiver)
     }
 
     /// Asks every shard of this broker (ListTransactions).

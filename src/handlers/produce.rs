@@ -20,6 +20,8 @@ use self::await_commit::{AwaitCommit, Uncommitted};
 use super::transactional_produce::{Admission, Verdicts, admit};
 use super::{Answer, CloseReason, Ctx, Operation, Out, Outcome, Resource, before_it_begins, error};
 use crate::config::{Compression, TopicConfig};
+use crate::coordinator::Reply;
+use crate::coordinator::transaction::Response;
 use crate::ids::Uuid;
 use crate::partition::{Acks, Partition, PartitionError, Topic};
 use crate::storage::Appended;
@@ -59,6 +61,11 @@ struct RefusedWhole {
 
 /// See the module.
 pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
+    go_on(ctx, body, out, None)
+}
+
+/// With what the transaction's coordinator has told, if it was asked.
+fn go_on(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out, told: Option<Reply<Response>>) -> Answer {
     if ctx.version < FIRST_VERSION {
         return Err(CloseReason::Unsupported { api: ctx.api, version: ctx.version });
     }
@@ -72,7 +79,7 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
         drop(request);
         let once = FINGERPRINTS.with_borrow_mut(|scratch| without_repeats(ctx.version, body, scratch))?;
         if let Some(mut once) = once {
-            return start(ctx, &mut once, out);
+            return go_on(ctx, &mut once, out, told);
         }
         ProduceRequest::read(ctx.version, body)?
     } else {
@@ -85,12 +92,14 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
     let mut verdicts = Verdicts::default();
     let request = if transaction && refused_whole.is_none() {
         let id = request.transactional_id.unwrap_or_default().into_owned();
-        match admit(ctx, &id, request.topics) {
+        match admit(ctx, &id, request.topics, told) {
             Admission::Decided(decided) => verdicts = decided,
             Admission::Refused(code) => refused_whole = Some(RefusedWhole { code, message: None }),
             Admission::Wait(receiver) => {
                 let mut body = body.to_vec();
-                return before_it_begins(receiver, move |_, ctx, out| start(ctx, &mut body, out));
+                return before_it_begins(receiver, move |said, ctx, out| {
+                    go_on(ctx, &mut body, out, Some(said))
+                });
             }
         }
         ProduceRequest::read(ctx.version, body)?

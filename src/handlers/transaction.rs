@@ -40,7 +40,15 @@ pub fn ask<F>(ctx: &Ctx<'_>, out: &mut Out, request: Request, go_on: F) -> Answe
 where
     F: FnOnce(Said, &Ctx<'_>, &mut Out) -> Answer + Send + 'static,
 {
-    match ctx.rooms.transactions.ask(request) {
+    then(ctx.rooms.transactions.ask(request), ctx, out, go_on)
+}
+
+/// Goes on with what a coordinator says, now or when it comes.
+pub fn then<F>(asked: Asked<Response>, ctx: &Ctx<'_>, out: &mut Out, go_on: F) -> Answer
+where
+    F: FnOnce(Said, &Ctx<'_>, &mut Out) -> Answer + Send + 'static,
+{
+    match asked {
         Asked::Ready(reply) => go_on(reply.map_err(TransactionError::from), ctx, out),
         Asked::Pending(receiver) => when(receiver, move |reply: Reply<Response>, ctx, out| {
             go_on(reply.map_err(TransactionError::from), ctx, out)

@@ -12,7 +12,7 @@ use barnabas_protocol::{ErrorCode, TopicRef};
 use tokio::sync::oneshot;
 
 use super::Ctx;
-use crate::coordinator::transaction::{Add, Partitions, Request, Response};
+use crate::coordinator::transaction::{Add, Partitions, Response};
 use crate::coordinator::{Answer as Asked, Reply, TransactionError};
 use crate::ids::TopicName;
 use crate::storage::ProducerMark;
@@ -42,12 +42,12 @@ pub enum Admission {
     Decided(Verdicts),
     /// No partition can be written.
     Refused(ErrorCode),
-    /// Ask again once this has come.
+    /// Tell what has come.
     Wait(oneshot::Receiver<Reply<Response>>),
 }
 
-/// Asks for all partitions of a request at once.
-pub fn admit(ctx: &Ctx<'_>, id: &str, topics: Topics<'_>) -> Admission {
+/// Asks for all partitions of a request at once, unless the coordinator has `told` already.
+pub fn admit(ctx: &Ctx<'_>, id: &str, topics: Topics<'_>, told: Option<Reply<Response>>) -> Admission {
     let joins = ctx.version >= JOINS_VERSION;
     let asks = joins || ctx.rooms.partitions.verifies_transactions();
     let mut verdicts = Verdicts::default();
@@ -85,8 +85,7 @@ pub fn admit(ctx: &Ctx<'_>, id: &str, topics: Topics<'_>) -> Admission {
     };
     let client_version = if joins { 2 } else { 0 };
     let add = Add { id: id.to_owned(), producer_id, epoch, partitions: wanted.clone(), client_version };
-    let request = if joins { Request::Add(add) } else { Request::Verify(add) };
-    let said = match ctx.rooms.transactions.ask(request) {
+    let said = match told.map_or_else(|| ctx.rooms.transactions.admit(add, !joins), Asked::Ready) {
         Asked::Ready(reply) => reply.map_err(TransactionError::from),
         Asked::Pending(receiver) => return Admission::Wait(receiver),
     };

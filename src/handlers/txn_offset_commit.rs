@@ -14,7 +14,7 @@ use super::{Answer, Ctx, Operation, Out, Resource, group, transaction};
 use crate::controller::Image;
 use crate::controller::image::TopicImage;
 use crate::coordinator::group::event::{Commit, CommitPartition, CommitTopic};
-use crate::coordinator::transaction::{Add, Request as Transact, Response as Transacted};
+use crate::coordinator::transaction::{Add, Response as Transacted};
 use crate::coordinator::{GroupError, OFFSETS_TOPIC, Request, Response, TransactionError};
 use crate::storage::ProducerMark;
 
@@ -112,8 +112,8 @@ fn join(ctx: &Ctx<'_>, out: &mut Out, wish: Wish) -> Answer {
         partitions: one_partition(OFFSETS_TOPIC, partition),
         client_version: if joins { 2 } else { 0 },
     };
-    let request = if joins { Transact::Add(add) } else { Transact::Verify(add) };
-    transaction::ask(ctx, out, request, move |said, ctx, out| {
+    let asked = ctx.rooms.transactions.admit(add, !joins);
+    transaction::then(asked, ctx, out, move |said, ctx, out| {
         let code = match said {
             Ok(Transacted::Add(Ok(()))) => return commit(ctx, out, wish, known),
             Ok(Transacted::Verify(Ok(missing))) if missing.is_empty() => {

@@ -46,7 +46,7 @@ pub fn alter(
                 continue;
             }
             let mut wish = Wish::new(image, view, topic, partition);
-            wish.isr = members(wanted).collect();
+            wish.isr = ids(wanted).collect();
             wish.recovering = wanted.leader_recovery_state == 1;
             let recovering = wish.recovering;
             let changed = wish.decide(may_lead);
@@ -64,7 +64,7 @@ pub fn alter(
                 error_code: 0,
                 leader_id: partition.leader,
                 leader_epoch: partition.leader_epoch.saturating_add(i32::from(leader >= 0)),
-                isr: isr.unwrap_or_else(|| members(wanted).collect()),
+                isr: isr.unwrap_or_else(|| ids(wanted).collect()),
                 leader_recovery_state: i8::from(recovering),
                 partition_epoch: epoch,
             });
@@ -74,10 +74,17 @@ pub fn alter(
     Decision { records, reply: Ok(response) }
 }
 
-/// Who is to be in sync: version 3 has their epochs, version 2 only their ids.
-fn members(wanted: &RequestPartitionData) -> impl Iterator<Item = i32> {
-    let with_epochs = wanted.new_isr_with_epochs.iter().map(|state| state.broker_id);
-    wanted.new_isr.iter().copied().chain(with_epochs)
+/// Who is to be in sync: version 3 has their epochs, version 2 only their ids. A leader in the controller's own process
+/// says both.
+fn members(wanted: &RequestPartitionData) -> impl Iterator<Item = (i32, i64)> {
+    let with_epochs = wanted.new_isr_with_epochs.iter();
+    let with_epochs = with_epochs.map(|BrokerState { broker_id, broker_epoch }| (*broker_id, *broker_epoch));
+    let ids = if wanted.new_isr_with_epochs.is_empty() { &wanted.new_isr[..] } else { &[] };
+    with_epochs.chain(ids.iter().map(|id| (*id, -1)))
+}
+
+fn ids(wanted: &RequestPartitionData) -> impl Iterator<Item = i32> {
+    members(wanted).map(|(id, _)| id)
 }
 
 fn check(
@@ -94,7 +101,7 @@ fn check(
     refuse(wanted.leader_epoch < partition.leader_epoch, ErrorCode::FencedLeaderEpoch)?;
     refuse(broker != partition.leader, ErrorCode::InvalidRequest)?;
     refuse(wanted.partition_epoch < partition.partition_epoch, ErrorCode::InvalidUpdateVersion)?;
-    let isr: Vec<i32> = members(wanted).collect();
+    let isr: Vec<i32> = ids(wanted).collect();
     let mut unique = isr.clone();
     unique.sort_unstable();
     unique.dedup();
@@ -109,14 +116,11 @@ fn check(
         _ => return Err(ErrorCode::InvalidRequest),
     };
     refuse(recovering && (isr.len() > 1 || !partition.recovering), ErrorCode::InvalidRequest)?;
-    let without_epoch = wanted.new_isr.iter().map(|id| (*id, -1));
-    let with_epochs = wanted.new_isr_with_epochs.iter();
-    let with_epochs = with_epochs.map(|BrokerState { broker_id, broker_epoch }| (*broker_id, *broker_epoch));
     let eligible = |(id, epoch): (i32, i64)| {
         let active = image.broker(id).filter(|broker| broker.is_active());
         active.is_some_and(|broker| epoch == -1 || broker.epoch == epoch)
     };
-    refuse(!without_epoch.chain(with_epochs).all(eligible), ErrorCode::IneligibleReplica)
+    refuse(!members(wanted).all(eligible), ErrorCode::IneligibleReplica)
 }
 
 #[cfg(test)]

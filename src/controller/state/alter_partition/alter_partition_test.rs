@@ -44,6 +44,8 @@ fn the_leader_says_who_is_in_sync() {
     assert_eq!(ask(&mut story, 1, shrunk).0, ErrorCode::InvalidUpdateVersion, "it was told before");
     let same = wanted(&story, &[1, 3]);
     assert_eq!(ask(&mut story, 1, same), (ErrorCode::None, 1), "nothing changes");
+    let in_one_process = RequestPartitionData { new_isr: vec![1, 3, 2], ..wanted(&story, &[1, 3, 2]) };
+    assert_eq!(ask(&mut story, 1, in_one_process), (ErrorCode::None, 2), "with and without epochs");
     story.the_end();
 }
 
