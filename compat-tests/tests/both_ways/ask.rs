@@ -7,12 +7,12 @@ use barnabas_protocol::messages::metadata::MetadataRequestTopic;
 use barnabas_protocol::messages::offset_fetch::OffsetFetchRequestTopic;
 use barnabas_protocol::messages::offset_for_leader_epoch::{OffsetForLeaderPartition, OffsetForLeaderTopic};
 use barnabas_protocol::messages::{
-    FetchRequest, ListGroupsRequest, ListOffsetsRequest, MetadataRequest, OffsetFetchRequest,
-    OffsetForLeaderEpochRequest,
+    DescribeTransactionsRequest, FetchRequest, ListGroupsRequest, ListOffsetsRequest,
+    ListTransactionsRequest, MetadataRequest, OffsetFetchRequest, OffsetForLeaderEpochRequest,
 };
 use compat_tests::Wire;
 
-use crate::fill::{CODECS, COMPACTED, GROUPS, TOPICS, ready, settled};
+use crate::fill::{CODECS, COMPACTED, GROUPS, TOPICS, TRANSACTIONAL_IDS, ready, settled};
 
 /// Everything that must not depend on whose broker answers.
 #[derive(Debug)]
@@ -42,8 +42,12 @@ impl Snapshot {
         for group in GROUPS {
             lines.push(committed(wire, group));
         }
+        for id in TRANSACTIONAL_IDS {
+            lines.push(transaction(wire, id));
+        }
         // They are loaded by now.
         lines.push(groups(wire));
+        lines.push(transactions(wire));
         Snapshot { lines, batches }
     }
 
@@ -130,6 +134,33 @@ fn committed(wire: &mut Wire, group: &str) -> String {
         let found = &answer.topics[0].partitions[0];
         settled("OffsetFetch", found.error_code)?;
         Ok(format!("{group}: {} {:?}", found.committed_offset, found.metadata))
+    })
+}
+
+/// All that is known of a transactional id.
+fn transaction(wire: &mut Wire, id: &str) -> String {
+    ready("a transaction", || {
+        let request = DescribeTransactionsRequest { transactional_ids: vec![id.to_owned()] };
+        let mut answer = wire.call(0, &request).map_err(|e| e.to_string())?;
+        let state = answer.transaction_states.remove(0);
+        settled("DescribeTransactions", state.error_code)?;
+        // What is prepared is about to be complete.
+        if state.transaction_state.starts_with("Prepare") {
+            Err(format!("{state:?}"))
+        } else {
+            Ok(format!("{state:?}"))
+        }
+    })
+}
+
+fn transactions(wire: &mut Wire) -> String {
+    ready("transactions", || {
+        let answer = wire.call(1, &ListTransactionsRequest::default()).map_err(|e| e.to_string())?;
+        settled("ListTransactions", answer.error_code)?;
+        let mut all: Vec<String> =
+            answer.transaction_states.iter().map(|state| format!("{state:?}")).collect();
+        all.sort();
+        Ok(format!("{all:?}"))
     })
 }
 

@@ -21,9 +21,13 @@ pub const CODECS: &str = "codecs";
 pub const LARGE: &str = "large";
 pub const COMPACTED: &str = "compacted";
 pub const TXN: &str = "txn";
-pub const TOPICS: [&str; 4] = [CODECS, LARGE, COMPACTED, TXN];
+pub const OPEN: &str = "open";
+pub const TOPICS: [&str; 5] = [CODECS, LARGE, COMPACTED, TXN, OPEN];
 pub const GROUPS: [&str; 2] = ["group-a", "group-b"];
 const TRANSACTIONAL_ID: &str = "both-ways";
+/// Its transaction is open whenever the directory changes hands.
+const OPEN_ID: &str = "left-open";
+pub const TRANSACTIONAL_IDS: [&str; 2] = [TRANSACTIONAL_ID, OPEN_ID];
 /// What a broker may say before it is ready: no leader, loading, not the coordinator, concurrent transactions.
 const NOT_YET: [i16; 7] = [3, 5, 6, 14, 15, 16, 51];
 /// 2026-01-01: the same in every run, so that segments begin at the same records.
@@ -54,6 +58,8 @@ pub struct Filler {
     round: i64,
     /// An idempotent producer and its next sequence in [`CODECS`].
     producer: (i64, i16, i32),
+    /// The producer of [`OPEN_ID`].
+    opener: (i64, i16),
 }
 
 impl Filler {
@@ -62,6 +68,7 @@ impl Filler {
         create(wire, CODECS, &[]);
         create(wire, LARGE, &[("segment.bytes", "1048576")]);
         create(wire, TXN, &[]);
+        create(wire, OPEN, &[]);
         let lazy = [
             ("cleanup.policy", "compact"),
             ("segment.ms", "1000"),
@@ -70,7 +77,9 @@ impl Filler {
         ];
         create(wire, COMPACTED, &lazy);
         let (id, epoch) = producer(wire, None);
-        let mut filler = Filler { round: 0, producer: (id, epoch, 0) };
+        coordinator(wire, OPEN_ID, 1);
+        let opener = producer(wire, Some(OPEN_ID));
+        let mut filler = Filler { round: 0, producer: (id, epoch, 0), opener };
         compacted(wire);
         for _ in 0..rounds() {
             filler.more(wire);
@@ -108,7 +117,21 @@ impl Filler {
         for group in GROUPS {
             commit(wire, group, self.round);
         }
+        self.leave_open(wire, now_ms);
         self.round += 1;
+    }
+
+    /// Ends the transaction that was left open, by whichever broker, and begins the next.
+    fn leave_open(&self, wire: &mut Wire, now_ms: i64) {
+        coordinator(wire, OPEN_ID, 1);
+        if self.round > 0 {
+            end(wire, OPEN, OPEN_ID, self.opener, self.round % 3 > 0);
+        }
+        add(wire, OPEN, OPEN_ID, self.opener);
+        let (id, epoch) = self.opener;
+        let mut batch = BatchBuilder::new().producer(id, epoch, self.round as i32).transactional();
+        batch.append(now_ms, None, Some(format!("left open in round {}", self.round).as_bytes()));
+        produce(wire, OPEN, batch, Some(OPEN_ID));
     }
 }
 
@@ -147,7 +170,7 @@ fn producer(wire: &mut Wire, transactional_id: Option<&str>) -> (i64, i16) {
     ready("a producer id", || {
         let request = InitProducerIdRequest {
             transactional_id: transactional_id.map(str::to_owned),
-            transaction_timeout_ms: 60_000,
+            transaction_timeout_ms: 600_000,
             producer_id: -1,
             producer_epoch: -1,
         };
@@ -169,9 +192,21 @@ fn coordinator(wire: &mut Wire, key: &str, key_type: i8) {
 fn transaction(wire: &mut Wire, topic: &str, now_ms: i64, commit: bool, round: i64) {
     coordinator(wire, TRANSACTIONAL_ID, 1);
     let (id, epoch) = producer(wire, Some(TRANSACTIONAL_ID));
+    add(wire, topic, TRANSACTIONAL_ID, (id, epoch));
+    for n in 0..2 {
+        let mut batch = BatchBuilder::new().producer(id, epoch, n).transactional();
+        let (key, value) = (format!("t{n}"), format!("{commit} {round}"));
+        batch.append(now_ms, Some(key.as_bytes()), Some(value.as_bytes()));
+        produce(wire, topic, batch, Some(TRANSACTIONAL_ID));
+    }
+    end(wire, topic, TRANSACTIONAL_ID, (id, epoch), commit);
+}
+
+/// A partition joins a transaction.
+fn add(wire: &mut Wire, topic: &str, transactional_id: &str, (id, epoch): (i64, i16)) {
     ready("a partition in a transaction", || {
         let request = AddPartitionsToTxnRequest {
-            v3_and_below_transactional_id: TRANSACTIONAL_ID.to_owned(),
+            v3_and_below_transactional_id: transactional_id.to_owned(),
             v3_and_below_producer_id: id,
             v3_and_below_producer_epoch: epoch,
             v3_and_below_topics: vec![AddPartitionsToTxnTopic {
@@ -184,15 +219,13 @@ fn transaction(wire: &mut Wire, topic: &str, now_ms: i64, commit: bool, round: i
         let partition = &answer.results_by_topic_v3_and_below[0].results_by_partition[0];
         settled("AddPartitionsToTxn", partition.partition_error_code)
     });
-    for n in 0..2 {
-        let mut batch = BatchBuilder::new().producer(id, epoch, n).transactional();
-        let (key, value) = (format!("t{n}"), format!("{commit} {round}"));
-        batch.append(now_ms, Some(key.as_bytes()), Some(value.as_bytes()));
-        produce(wire, topic, batch, Some(TRANSACTIONAL_ID));
-    }
+}
+
+/// Ends a transaction and waits for its marker.
+fn end(wire: &mut Wire, topic: &str, transactional_id: &str, (id, epoch): (i64, i16), commit: bool) {
     ready("the end of a transaction", || {
         let request = EndTxnRequest {
-            transactional_id: TRANSACTIONAL_ID.to_owned(),
+            transactional_id: transactional_id.to_owned(),
             producer_id: id,
             producer_epoch: epoch,
             committed: commit,

@@ -14,3 +14,4 @@ mod app;
 mod groups;
 mod positions;
 mod produce;
+mod transactions;
