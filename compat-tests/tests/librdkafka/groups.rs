@@ -145,6 +145,48 @@ async fn members_come_and_go(how: &[(&str, &str)]) {
     assert!(rebalances.load(Ordering::Relaxed) >= 4, "partitions changed hands");
 }
 
+/// A member with a name of its own restarts within its session: nobody else notices, and nothing is read twice.
+async fn a_static_member_restarts(protocol: &[(&str, &str)]) {
+    let Some(app) = app() else { return };
+    app.create("shared", 6).await;
+    let (work, rebalances) = (Arc::new(Work::default()), Arc::new(AtomicUsize::new(0)));
+    let stop = Arc::new(AtomicBool::new(false));
+    let producer = flow(&app, stop.clone());
+    let join = |number, name| {
+        let how = [protocol, &[("group.instance.id", name)]].concat();
+        Member::join(&app, number, &how, &work, &rebalances)
+    };
+
+    let (first, second) = (join(0, "first"), join(1, "second"));
+    settled(&work, [0, 3, 3]);
+    let before = rebalances.load(Ordering::Relaxed);
+    first.leave();
+    let first = join(0, "first");
+    settled(&work, [0, 3, 3]);
+    assert_eq!(rebalances.load(Ordering::Relaxed), before + 1, "only who left gave its partitions up");
+
+    stop.store(true, Ordering::Relaxed);
+    let sent = producer.join().unwrap();
+    soon("every record is worked on", || {
+        std::thread::sleep(Duration::from_millis(20));
+        work.done() == sent
+    });
+    first.leave();
+    second.leave();
+    let seen = work.times_seen.lock().unwrap();
+    assert!(seen.values().all(|times| *times == 1), "nothing comes twice");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn static_members_by_range() {
+    a_static_member_restarts(&[("partition.assignment.strategy", "range")]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn static_members_by_the_brokers_assignor() {
+    a_static_member_restarts(&[("group.protocol", "consumer")]).await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn three_members_by_range() {
     members_come_and_go(&[("partition.assignment.strategy", "range")]).await;
