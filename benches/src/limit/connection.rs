@@ -32,12 +32,14 @@ pub struct State {
     unseen: usize,
     /// Answers to connections other than the one being served.
     pub released: Vec<(usize, Vec<u8>)>,
-    /// Where the records of the last produce are, and who waits for them to be sent from there.
+    /// Where the records of the last produce are, and who is to get them from there.
     pub fan_out: Option<FanOut>,
 }
 
 /// Records that everybody who waited gets by sendfile.
 pub struct FanOut {
+    /// Which produce it was, from 1 on.
+    number: u64,
     file: File,
     place: u64,
     len: usize,
@@ -94,13 +96,15 @@ pub struct Connection {
     buffer: Vec<u8>,
     filled: usize,
     out: Vec<u8>,
+    /// The last produce whose records went to this client; a fetch that comes behind its produce is not to wait.
+    seen: u64,
 }
 
 impl Connection {
     /// A fresh one, which writes to `path` if it is ever asked to produce.
     pub fn new(socket: TcpStream, path: PathBuf) -> Connection {
         let (buffer, out) = (vec![0; ASK], Vec::new());
-        Connection { socket, path, file: None, written: 0, reserved: 0, buffer, filled: 0, out }
+        Connection { socket, path, file: None, written: 0, reserved: 0, buffer, filled: 0, out, seen: 0 }
     }
 
     /// Its socket.
@@ -114,7 +118,8 @@ impl Connection {
     }
 
     /// Sends an answer with the records of a fan-out.
-    pub fn send_range(&self, correlation: [u8; 4], from: &FanOut) -> Result<()> {
+    pub fn send_range(&mut self, correlation: [u8; 4], from: &FanOut) -> Result<()> {
+        self.seen = from.number;
         let mut head = Vec::new();
         answer::fetch_head(correlation, from.len, &mut head);
         send_all(&self.socket, &head, SendFlags::MORE)?;
@@ -183,7 +188,8 @@ impl Connection {
             let file = self.file.as_ref().map(File::try_clone);
             if let Some(file) = file.transpose().attempt("fanning out")? {
                 let len = state.options.fetch_bytes;
-                state.fan_out = Some(FanOut { file, place, len, waiters });
+                let number = state.fan_out.as_ref().map_or(1, |last| last.number + 1);
+                state.fan_out = Some(FanOut { number, file, place, len, waiters });
             }
         } else if state.options.park {
             match state.parked.pop() {
@@ -222,6 +228,9 @@ impl Connection {
 
     fn fetch(&mut self, index: usize, correlation: [u8; 4], state: &mut State) -> Result<()> {
         if state.options.park {
+            if let Some(fan_out) = state.fan_out.as_ref().filter(|last| last.number > self.seen) {
+                return self.send_range(correlation, fan_out);
+            }
             if state.unseen == 0 {
                 state.parked.push((index, correlation));
                 return Ok(());

@@ -83,10 +83,10 @@ pub fn serve(options: &Options) -> Result<()> {
             if !open {
                 *slot = None;
             }
-            if let Some(fan_out) = state.fan_out.take() {
-                for (waiter, correlation) in &fan_out.waiters {
-                    if let Some(Some(connection)) = connections.get(*waiter) {
-                        connection.send_range(*correlation, &fan_out)?;
+            if let Some(fan_out) = &mut state.fan_out {
+                for (waiter, correlation) in std::mem::take(&mut fan_out.waiters) {
+                    if let Some(Some(connection)) = connections.get_mut(waiter) {
+                        connection.send_range(correlation, fan_out)?;
                     }
                 }
             }

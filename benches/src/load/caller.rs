@@ -14,6 +14,10 @@ pub struct Caller {
     socket: TcpStream,
     correlation: i32,
     buffer: Vec<u8>,
+    /// Bytes in the buffer.
+    filled: usize,
+    /// How many of them belong to the answer that was given out last.
+    taken: usize,
 }
 
 impl Caller {
@@ -22,7 +26,7 @@ impl Caller {
         let socket = TcpStream::connect_timeout(&addr, Duration::from_secs(5)).attempt("connecting")?;
         socket.set_nodelay(true).attempt("connecting")?;
         socket.set_read_timeout(Some(PATIENCE)).attempt("connecting")?;
-        Ok(Caller { socket, correlation: 0, buffer: vec![0; 64 * 1024] })
+        Ok(Caller { socket, correlation: 0, buffer: vec![0; 64 * 1024], filled: 0, taken: 0 })
     }
 
     /// Sends without waiting.
@@ -35,22 +39,23 @@ impl Caller {
     /// Waits for the answer to the oldest frame sent; its bytes after the length.
     pub fn receive(&mut self, frame: &Frame) -> Result<&[u8]> {
         let what = || format!("waiting for the answer to {}", frame.api);
-        let mut filled = 0_usize;
-        let mut whole = usize::MAX;
-        while filled < whole {
-            let room = self.buffer.get_mut(filled..).unwrap_or_default();
+        self.buffer.copy_within(self.taken..self.filled, 0);
+        self.filled = self.filled.saturating_sub(std::mem::take(&mut self.taken));
+        let whole = loop {
+            let prefix = self.buffer.first_chunk::<4>().filter(|_| self.filled >= 4);
+            let whole = prefix.map(|prefix| (u32::from_be_bytes(*prefix) as usize).saturating_add(4));
+            if let Some(whole) = whole.filter(|whole| self.filled >= *whole) {
+                break whole;
+            }
+            self.buffer.resize(self.buffer.len().max(whole.unwrap_or(0)), 0);
+            let room = self.buffer.get_mut(self.filled..).unwrap_or_default();
             let got = self.socket.read(room).attempt(what())?;
             if got == 0 {
                 return Err(Error::Answer(format!("{}: the broker closed the connection", frame.api)));
             }
-            filled = filled.saturating_add(got);
-            if let Some(prefix) = self.buffer.first_chunk::<4>().filter(|_| filled >= 4) {
-                whole = (u32::from_be_bytes(*prefix) as usize).saturating_add(4);
-                if whole > self.buffer.len() {
-                    self.buffer.resize(whole, 0);
-                }
-            }
-        }
+            self.filled = self.filled.saturating_add(got);
+        };
+        self.taken = whole;
         let answer = self.buffer.get(4..whole).unwrap_or_default();
         frame.check(answer, answer.len())?;
         Ok(answer)

@@ -1,5 +1,6 @@
 //! The official Java perf tools against both brokers, by turns: what a user of stock clients sees.
 
+use super::stock_clients::{self, Speeds};
 use super::{Run, Scenario};
 use crate::bench::Bench;
 use crate::error::{Error, Result};
@@ -14,45 +15,12 @@ pub const SCENARIO: Scenario = Scenario {
     run: Run::Own(run),
 };
 
-const REPEATS: usize = 5;
 const RECORDS: u64 = 1_000_000;
 const PRODUCER: &str = "org.apache.kafka.tools.ProducerPerformance";
 const CONSUMER: &str = "org.apache.kafka.tools.ConsumerPerformance";
 
-#[derive(Default)]
-struct Speeds {
-    producer: Vec<Option<f64>>,
-    p99: Vec<Option<f64>>,
-    consumer: Vec<Option<f64>>,
-}
-
 fn run(bench: &mut Bench) -> Result<Vec<Row>> {
-    let repeats = if bench.args.quick { 1 } else { REPEATS };
-    let (mut kafka, mut barnabas) = (Speeds::default(), Speeds::default());
-    // The first pass warms both brokers up and is not counted.
-    for pass in 0..=repeats {
-        let mut order = bench.brokers();
-        if pass % 2 == 1 {
-            order.reverse();
-        }
-        for side in order {
-            let mut unseen = Speeds::default();
-            let speeds = match side {
-                _ if pass == 0 => &mut unseen,
-                Side::Kafka => &mut kafka,
-                _ => &mut barnabas,
-            };
-            both_tools(bench, side, speeds)?;
-        }
-    }
-    let row = |figure, unit, of: fn(&Speeds) -> &[Option<f64>]| {
-        Row::of("java-perf", figure, unit, of(&kafka), of(&barnabas), &[])
-    };
-    Ok(vec![
-        row("producer throughput", "MB/s", |speeds| &speeds.producer),
-        row("producer p99", "ms", |speeds| &speeds.p99),
-        row("consumer throughput", "MB/s", |speeds| &speeds.consumer),
-    ])
+    stock_clients::alternate(bench, SCENARIO.name, both_tools)
 }
 
 fn both_tools(bench: &mut Bench, side: Side, speeds: &mut Speeds) -> Result<()> {

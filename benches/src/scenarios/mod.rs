@@ -10,6 +10,8 @@ mod fsync;
 mod groups;
 mod idle;
 mod java_perf;
+#[cfg(feature = "rdkafka")]
+mod librdkafka;
 mod many_partitions;
 mod memory;
 mod mixed;
@@ -23,6 +25,7 @@ mod recovery;
 mod round_trip;
 mod start;
 mod start_many;
+mod stock_clients;
 mod tail;
 mod transactional_ids;
 mod transactions;
@@ -103,4 +106,6 @@ pub const ALL: &[Scenario] = &[
     read_committed::SCENARIO,
     transactional_ids::SCENARIO,
     java_perf::SCENARIO,
+    #[cfg(feature = "rdkafka")]
+    librdkafka::SCENARIO,
 ];
