@@ -16,7 +16,7 @@ use rdkafka::topic_partition_list::Offset;
 use crate::app::{App, Seen, app, soon};
 
 const PARTITIONS: i32 = 3;
-const RECORDS: usize = 3000;
+const RECORDS: usize = 1500;
 const KILLS: usize = 3;
 /// Between two kills: the clients have found the broker again and worked for a while.
 const BETWEEN: Duration = Duration::from_secs(3);
@@ -62,7 +62,7 @@ fn work(bootstrap: &str, number: usize, done: &AtomicBool) {
         consumer.subscribe(&["in"]).unwrap();
         while !done.load(Ordering::Relaxed) {
             coins = coins.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let aborts = (coins >> 33) % 8 == 0;
+            let aborts = (coins >> 33).is_multiple_of(16);
             if copy(&producer, &consumer, aborts).is_err() || aborts {
                 break;
             }
