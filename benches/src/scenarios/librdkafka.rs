@@ -111,7 +111,8 @@ fn produce(config: &ClientConfig, topic: &str, records: u64) -> std::result::Res
 
 /// Seconds from the first record's arrival to the last one's.
 fn consume(config: &ClientConfig, topic: &str, records: u64) -> std::result::Result<f64, KafkaError> {
-    let consumer: BaseConsumer = config.clone().set("group.id", topic).set("enable.auto.commit", "false").create()?;
+    let consumer: BaseConsumer =
+        config.clone().set("group.id", topic).set("enable.auto.commit", "false").create()?;
     let mut whole = TopicPartitionList::new();
     whole.add_partition_offset(topic, 0, Offset::Beginning)?;
     consumer.assign(&whole)?;

@@ -61,7 +61,8 @@ fn turns(stage: &Stage) -> Result<Outcome> {
     let mut produce = produce(stage.topic.id, 0, 1, &batch);
     // A batch at a time: an answer ends where a segment does.
     let fetching = Fetching { offset: 0, max_bytes: 250_000, max_wait_ms: 500 };
-    let mut fetch = fetch(stage.topic.id, 0, fetching).walking(i64::from(LARGE.records), i64::MAX).at_least(250_000);
+    let mut fetch =
+        fetch(stage.topic.id, 0, fetching).walking(i64::from(LARGE.records), i64::MAX).at_least(250_000);
     let mut producer = Caller::connect(stage.addr)?;
     let mut consumer = Caller::connect(stage.addr)?;
     let mut latency = latencies()?;
