@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 
 use self::content::Content;
 use self::names::{NameOp, Names};
@@ -20,6 +20,8 @@ use crate::rng::Rng;
 #[derive(Clone, Debug)]
 pub struct MemoryDisk {
     shared: Arc<Shared>,
+    /// Of a process: it sees nothing of the disk once its life is over.
+    life: Option<u64>,
 }
 
 #[derive(Debug)]
@@ -36,7 +38,7 @@ struct State {
     durable: Names,
     pending: Vec<NameOp>,
     locked: Vec<PathBuf>,
-    /// Counts power cuts: what was opened before one has no effect after it.
+    /// Counts the ends of processes: what was opened before one has no effect after it.
     life: u64,
     /// Bytes in files, and how many there may be.
     used: u64,
@@ -51,12 +53,29 @@ impl MemoryDisk {
     /// An empty disk without limits. The clock gives files their times.
     pub fn new(clock: Clock) -> MemoryDisk {
         let handles = Handles::new(usize::MAX);
-        MemoryDisk { shared: Arc::new(Shared { clock, state: Mutex::default(), handles }) }
+        MemoryDisk { shared: Arc::new(Shared { clock, state: Mutex::default(), handles }), life: None }
     }
 
-    /// As the door that rooms take.
+    /// As the door that a process's rooms take: shut with the next [`Self::end_process`] or [`Self::crash`].
     pub fn shared(&self) -> Arc<dyn Disk> {
-        Arc::new(self.clone())
+        let life = Some(self.shared.state.lock().life);
+        Arc::new(MemoryDisk { shared: Arc::clone(&self.shared), life })
+    }
+
+    /// Ends the process that uses the disk: all that it has written stays, but nothing that is left of it reaches the
+    /// disk any more.
+    pub fn end_process(&self) {
+        let mut state = self.shared.state.lock();
+        state.locked.clear();
+        state.life += 1;
+    }
+
+    fn state(&self) -> io::Result<MutexGuard<'_, State>> {
+        let state = self.shared.state.lock();
+        match self.life {
+            Some(life) if life != state.life => Err(ended()),
+            _ => Ok(state),
+        }
     }
 
     /// Cuts the power. What was synced stays; of the rest a part that `rng` chooses, writes torn at any byte
@@ -91,6 +110,10 @@ impl MemoryDisk {
     pub fn fail_after(&self, calls: Option<u64>) {
         self.shared.state.lock().calls_left = calls;
     }
+}
+
+fn ended() -> io::Error {
+    io::Error::other("its process has ended")
 }
 
 impl State {
@@ -136,7 +159,7 @@ impl MemoryFile {
         }
         let mut state = self.shared.state.lock();
         if state.life != self.life {
-            return Err(io::Error::other("opened before the power cut"));
+            return Err(ended());
         }
         state.changing()?;
         let mut content = self.inode.lock();
@@ -173,7 +196,7 @@ impl DiskFile for MemoryFile {
     fn sync_data(&self) -> io::Result<()> {
         let mut state = self.shared.state.lock();
         if state.life != self.life {
-            return Err(io::Error::other("opened before the power cut"));
+            return Err(ended());
         }
         state.changing()?;
         self.inode.lock().sync();
@@ -215,7 +238,7 @@ impl Drop for MemoryLock {
 
 impl Disk for MemoryDisk {
     fn open(&self, path: &Path, mode: OpenMode) -> io::Result<Arc<dyn DiskFile>> {
-        let mut state = self.shared.state.lock();
+        let mut state = self.state()?;
         if mode == OpenMode::Truncate && state.names.file(path).is_some() {
             state.changing()?;
         }
@@ -242,22 +265,22 @@ impl Disk for MemoryDisk {
     }
 
     fn meta(&self, path: &Path) -> io::Result<Option<Meta>> {
-        Ok(self.shared.state.lock().names.meta(path))
+        Ok(self.state()?.names.meta(path))
     }
 
     fn list(&self, dir: &Path) -> io::Result<Vec<Entry>> {
-        self.shared.state.lock().names.list(dir)
+        self.state()?.names.list(dir)
     }
 
     fn create_dir(&self, dir: &Path) -> io::Result<()> {
-        let mut state = self.shared.state.lock();
+        let mut state = self.state()?;
         state.changing()?;
         state.log(NameOp::CreateDir(dir.into()));
         Ok(())
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        let mut state = self.shared.state.lock();
+        let mut state = self.state()?;
         if state.names.meta(from).is_none() {
             return Err(io::ErrorKind::NotFound.into());
         }
@@ -269,7 +292,7 @@ impl Disk for MemoryDisk {
     }
 
     fn remove_file(&self, path: &Path) -> io::Result<()> {
-        let mut state = self.shared.state.lock();
+        let mut state = self.state()?;
         let inode = state.names.file(path).ok_or(io::ErrorKind::NotFound)?;
         state.changing()?;
         state.log(NameOp::RemoveFile(path.into()));
@@ -278,7 +301,7 @@ impl Disk for MemoryDisk {
     }
 
     fn remove_dir_all(&self, dir: &Path) -> io::Result<()> {
-        let mut state = self.shared.state.lock();
+        let mut state = self.state()?;
         if !state.names.meta(dir).is_some_and(|meta| meta.is_dir) {
             return Err(io::ErrorKind::NotFound.into());
         }
@@ -289,7 +312,7 @@ impl Disk for MemoryDisk {
     }
 
     fn sync_dir(&self, dir: &Path) -> io::Result<()> {
-        let mut state = self.shared.state.lock();
+        let mut state = self.state()?;
         state.changing()?;
         // As a journaling file system does: names become durable in the order in which they changed.
         let last = state.pending.iter().rposition(|op| op.touches(dir));
@@ -303,7 +326,7 @@ impl Disk for MemoryDisk {
 
     fn lock(&self, path: &Path) -> io::Result<Box<dyn DiskLock>> {
         drop(self.open(path, OpenMode::Create)?);
-        let mut state = self.shared.state.lock();
+        let mut state = self.state()?;
         if state.locked.iter().any(|locked| locked == path) {
             return Err(io::ErrorKind::WouldBlock.into());
         }
@@ -312,7 +335,7 @@ impl Disk for MemoryDisk {
     }
 
     fn space(&self, _path: &Path) -> io::Result<Space> {
-        let state = self.shared.state.lock();
+        let state = self.state()?;
         let total = state.capacity.unwrap_or(1 << 40);
         Ok(Space { total, usable: total.saturating_sub(state.used) })
     }
@@ -322,7 +345,7 @@ impl Disk for MemoryDisk {
     }
 
     fn map(&self, path: &Path) -> io::Result<Map> {
-        let state = self.shared.state.lock();
+        let state = self.state()?;
         let inode = state.names.file(path).ok_or(io::ErrorKind::NotFound)?;
         let content = inode.lock();
         Ok(Map::Bytes(Bytes::copy_from_slice(content.bytes())))

@@ -169,8 +169,12 @@ impl Partitions {
 
     /// A log was cut below what had been flushed: until that is written down, nothing may be appended to it.
     pub fn note_truncation(&self, partition: &Partition) {
-        if let Err(error) = self.write_checkpoints(partition.dir()) {
-            partition.dir().fail(&error);
+        self.note_recovery_points(partition.dir());
+    }
+
+    pub(super) fn note_recovery_points(&self, dir: &LogDir) {
+        if let Err(error) = self.write_checkpoints(dir) {
+            dir.fail(&error);
         }
     }
 

@@ -1,6 +1,6 @@
 //! Opening what the log directories hold: the logs that the metadata knows, and nothing else.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -10,7 +10,7 @@ use super::Partitions;
 use super::log_dir::LogDir;
 use super::partitions::Condemned;
 use crate::controller::{Delta, Image};
-use crate::ids::TopicName;
+use crate::ids::{TopicName, Uuid};
 use crate::storage::checkpoint::{HIGH_WATERMARK, LOG_START, Offsets, RECOVERY_POINT, read_offsets};
 use crate::storage::log_dir::{DirKind, DirName, note_topic_id, read_topic_id};
 use crate::storage::{Opening, StorageError};
@@ -19,7 +19,7 @@ use crate::storage::{Opening, StorageError};
 struct Found {
     dir: Arc<LogDir>,
     topic: TopicName,
-    id: crate::ids::Uuid,
+    id: Uuid,
     index: i32,
     opening: Opening,
     high_watermark: i64,
@@ -39,7 +39,14 @@ impl Partitions {
                 Err(error) => dir.fail(&error),
             }
         }
+        let checked: BTreeMap<Uuid, Arc<LogDir>> = found
+            .iter()
+            .filter(|found| !found.opening.clean)
+            .map(|found| (found.dir.id(), found.dir.clone()))
+            .collect();
         self.open_all(image, found);
+        // A log that has lost flushed records ends below its recovery point now: what comes there is not flushed.
+        checked.values().filter(|dir| dir.is_online()).for_each(|dir| self.note_recovery_points(dir));
         self.apply(image, &Delta::everything(image));
     }
 
@@ -128,7 +135,7 @@ impl Partitions {
         dir: &LogDir,
         name: &DirName,
         image: &Image,
-    ) -> Result<Option<(TopicName, crate::ids::Uuid)>, StorageError> {
+    ) -> Result<Option<(TopicName, Uuid)>, StorageError> {
         let path = dir.path().join(name.to_string());
         let disk = self.doors.disk.as_ref();
         let id = match read_topic_id(disk, &path) {

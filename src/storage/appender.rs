@@ -254,11 +254,13 @@ impl Appender {
         self.touched = true;
         let log = Arc::clone(&self.log);
         let disk = log.disk.as_ref();
-        let finished = self.active.finish(disk, false);
-        self.or_poison("seal a segment of", finished)?;
         let base = log.end_offset();
+        // What counts as flushed is not read again after a crash: before there is a next segment, its indexes are whole.
+        let flushed = log.recovery_point.load(Ordering::SeqCst) >= base;
+        let finished = self.active.finish(disk, flushed);
+        self.or_poison("seal a segment of", finished)?;
         let snapshot = log.dir.join(producers::file_name(base));
-        if let Err(error) = producers::write(disk, &snapshot, &self.producers, false) {
+        if let Err(error) = producers::write(disk, &snapshot, &self.producers, flushed) {
             log.poison();
             return Err(error);
         }
@@ -273,7 +275,8 @@ impl Appender {
         log.segments.store(Arc::new(segments));
         if log.recovery_point.load(Ordering::SeqCst) >= base {
             // It counts as flushed; its last index entries, and index files that a truncation made anew, are not.
-            let synced = sealed.write_indexes(disk, true).and_then(|()| log.sync_names());
+            let synced = sealed.write_indexes(disk, true);
+            let synced = synced.and_then(|()| log.sync_snapshot(base)).and_then(|()| log.sync_names());
             self.or_poison("seal a segment of", synced)?;
         }
         self.active = Active::new(next, now);

@@ -11,9 +11,11 @@ use parking_lot::Mutex;
 use super::boundaries::Boundaries;
 use super::leader_epochs::LeaderEpochs;
 use super::segment::Segment;
-use super::{AbortedTransaction, EpochEnd, LogConfig, ReadError, SegmentInfo, StorageError, log_dir};
+use super::{
+    AbortedTransaction, EpochEnd, LogConfig, ReadError, SegmentInfo, StorageError, log_dir, producers,
+};
 use crate::clock::Now;
-use crate::disk::Disk;
+use crate::disk::{Disk, OpenMode};
 
 pub(super) type Segments = Vec<Arc<Segment>>;
 
@@ -176,6 +178,11 @@ impl Log {
             let synced = dirty.try_for_each(|segment| {
                 self.sync_segment(segment, active.is_some_and(|active| Arc::ptr_eq(active, segment)))
             });
+            // What a snapshot says of producers may not be in the log any more. Kafka syncs them here, too.
+            let bases =
+                segments.iter().map(|segment| segment.base).filter(|base| (flushed..=end).contains(base));
+            let synced =
+                synced.and_then(|()| bases.into_iter().try_for_each(|base| self.sync_snapshot(base)));
             match synced.and_then(|()| self.sync_names()) {
                 Ok(()) => {}
                 Err(_) if self.is_abandoned() => return Ok(()),
@@ -205,6 +212,15 @@ impl Log {
         segment.file(disk)?.sync_data()?;
         // After a crash the segment of the recovery point is read again and gets new indexes.
         if active { Ok(()) } else { segment.write_indexes(disk, true) }
+    }
+
+    pub(super) fn sync_snapshot(&self, offset: i64) -> io::Result<()> {
+        match self.disk.open(&self.dir.join(producers::file_name(offset)), OpenMode::Read) {
+            Ok(file) => file.sync_data(),
+            // A log's first segment has none, nor one that compaction made.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(error),
+        }
     }
 
     /// Makes the names of what is in its directory durable, and once the directory's own.

@@ -234,6 +234,20 @@ fn truncation_takes_offsets_epochs_and_producers_back() {
 }
 
 #[test]
+fn an_epoch_without_records_is_forgotten_by_a_truncation_that_cuts_nothing() {
+    let disk = memory();
+    let Opened { mut appender, log, .. } = open(&disk, small_segments(), NEW);
+    append(&mut appender, &Batch::at(&[0, 0])).unwrap();
+    appender.begin_epoch(3).unwrap();
+    assert_eq!(log.latest_epoch(), Some(3));
+    appender.truncate_to(log.end_offset(), NOW).unwrap();
+    assert_eq!((log.end_offset(), log.latest_epoch()), (2, Some(0)));
+    appender.begin_epoch(3).unwrap();
+    append(&mut appender, &Batch::at(&[1])).unwrap();
+    assert_eq!(log.end_offset_for_epoch(0), Some(EpochEnd { epoch: 0, end_offset: 2 }));
+}
+
+#[test]
 fn retention_takes_whole_segments_from_the_start() {
     let disk = memory();
     let Opened { mut appender, log, .. } = open(&disk, small_segments(), NEW);

@@ -111,14 +111,17 @@ impl Appender {
         })
     }
 
-    /// Removes every batch that has a record at or above `offset`; the log then ends there. Blocks.
+    /// Removes every batch that has a record at or above `offset`, and every leader epoch that begins there or later;
+    /// the log then ends there. Blocks.
     ///
     /// The caller writes the recovery point, which has gone back, to its checkpoint before anything is appended: what
     /// lies below the checkpoint is not read again after a crash.
     pub fn truncate_to(&mut self, offset: i64, now: Now) -> Result<(), StorageError> {
         self.log.usable()?;
         if offset >= self.log.end_offset() {
-            return Ok(());
+            // An epoch of which there is no record is forgotten all the same: who led in it wrote nothing, and the
+            // leader that is followed never heard of it.
+            return self.forget_epochs_from(self.log.end_offset());
         }
         self.touched = true;
         let log = Arc::clone(&self.log);
@@ -133,16 +136,22 @@ impl Appender {
         let active = cut.inspect_err(|_| log.poison())?;
         self.active = active;
         log.start.fetch_min(offset, Ordering::AcqRel);
-        let mut epochs = LeaderEpochs::clone(&log.epochs.load());
-        if epochs.truncate_from_end(offset) {
-            self.leader_epoch = epochs.latest().unwrap_or(-1);
-            self.store_epochs(epochs)?;
-        }
+        self.forget_epochs_from(offset)?;
         let oldest = now.wall_ms.saturating_sub(self.producer_expiry_ms);
         let reloaded = reload_producers(log.disk.as_ref(), &log.dir, &log.segments.load(), offset, oldest);
         self.producers =
             reloaded.map_err(|error| self.broken("read", error)).inspect_err(|_| log.poison())?;
         log.unstable.store(self.producers.first_open().unwrap_or(i64::MAX), Ordering::Release);
+        Ok(())
+    }
+
+    fn forget_epochs_from(&mut self, end: i64) -> Result<(), StorageError> {
+        let mut epochs = LeaderEpochs::clone(&self.log.epochs.load());
+        if epochs.truncate_from_end(end) {
+            self.leader_epoch = epochs.latest().unwrap_or(-1);
+            self.epoch_due = false;
+            self.store_epochs(epochs)?;
+        }
         Ok(())
     }
 

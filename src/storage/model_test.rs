@@ -1,6 +1,6 @@
 //! A log against a list: random operations, orderly stops, kills, power cuts and failing disks, by seed.
 //!
-//! `BARNABAS_SEED=n` runs one seed, `BARNABAS_SEEDS=n` so many.
+//! `BARNABAS_SEED=n` runs one seed, `BARNABAS_SEEDS=n` so many (see `each_seed`).
 #![allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -336,30 +336,13 @@ impl World {
     }
 }
 
-/// Says how to run a seed again if the test fails.
-struct Seed(u64);
-
-impl Drop for Seed {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            println!("again: BARNABAS_SEED={} cargo test --lib storage::model_test", self.0);
-        }
-    }
-}
-
 #[test]
 fn a_log_is_a_list_whatever_happens() {
-    let number = |name| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
-    let seeds = match number("BARNABAS_SEED") {
-        Some(seed) => seed..seed + 1,
-        None => 0..number("BARNABAS_SEEDS").unwrap_or(200),
-    };
-    for seed in seeds {
-        let _seed = Seed(seed);
+    each_seed(|seed| {
         let mut world = World::new(seed);
         for _ in 0..150 {
             world.step();
         }
         world.compare();
-    }
+    });
 }

@@ -349,8 +349,8 @@ async fn life(seed: u64) {
 
 #[test]
 fn lost_and_repeated_requests_change_no_outcome() {
-    for seed in 0..support::seeds(100) {
+    support::each_seed(200, |seed| {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
         runtime.expect("a runtime").block_on(life(seed));
-    }
+    });
 }

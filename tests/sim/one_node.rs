@@ -6,7 +6,7 @@ use std::path::Path;
 
 use barnabas::broker::Doors;
 use barnabas::clock::Clock;
-use barnabas::disk::MemoryDisk;
+use barnabas::disk::{Disk, MemoryDisk, OpenMode};
 use barnabas::net::{Network, SimulatedNetwork};
 use barnabas::rng::Rng;
 use barnabas::spawn::Spawner;
@@ -26,6 +26,7 @@ struct World {
     clock: Clock,
     network: std::sync::Arc<SimulatedNetwork>,
     trace: DefaultHasher,
+    settings: &'static [(&'static str, &'static str)],
 }
 
 impl World {
@@ -38,6 +39,7 @@ impl World {
             clock,
             network: SimulatedNetwork::new(),
             trace: DefaultHasher::new(),
+            settings: &[],
         }
     }
 
@@ -49,7 +51,7 @@ impl World {
             rng: Rng::from_seed(self.rng.next_u64()),
             spawner: Spawner::simulated(),
         };
-        support::start_with(support::settings(Path::new("/data"), 0, &[]), &doors)
+        support::start_with(support::settings(Path::new("/data"), 0, self.settings), &doors)
     }
 
     fn note(&mut self, what: impl Hash) {
@@ -146,9 +148,9 @@ fn run(seed: u64) -> u64 {
 
 #[test]
 fn what_was_acknowledged_is_read_back() {
-    for seed in 0..support::seeds(50) {
+    support::each_seed(50, |seed| {
         run(seed);
-    }
+    });
 }
 
 #[test]
@@ -157,4 +159,33 @@ fn the_same_seed_gives_the_same_trace() {
         assert_eq!(run(seed), run(seed), "seed {seed} does not replay");
     }
     assert_ne!(run(1), run(2), "seeds make a difference");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_log_that_lost_flushed_records_counts_nothing_as_flushed_that_comes_in_their_place() {
+    let world = World { settings: &[("log.flush.interval.messages", "1")], ..World::new(1) };
+    let broker = world.start();
+    let mut client = broker.connect().await;
+    let topic = support::create_topic(&mut client, "sim", 1).await;
+    for value in [b"a", b"b", b"c"] {
+        produce(&mut client, topic, 0, value, world.clock.now().wall_ms).await;
+    }
+    let recovery_point = || {
+        let checkpoint = world.disk.read(Path::new("/data/recovery-point-offset-checkpoint"));
+        String::from_utf8_lossy(&checkpoint.expect("it is written")).into_owned()
+    };
+    tokio::time::sleep(std::time::Duration::from_secs(90)).await;
+    assert_eq!(recovery_point(), "0\n1\nsim 0 3\n");
+    world.disk.fail_after(Some(0));
+    broker.stop().await;
+    world.disk.fail_after(None);
+    world.disk.crash(&world.rng);
+    let log = Path::new("/data/sim-0/00000000000000000000.log");
+    let size = world.disk.read(log).expect("it is there").len() as u64;
+    let file = world.disk.open(log, OpenMode::Write).expect("it is there");
+    file.write_at(size - 1, b"!").expect("the disk is sound");
+    file.sync_data().expect("the disk is sound");
+    let broker = world.start();
+    assert_eq!(recovery_point(), "0\n1\nsim 0 2\n");
+    broker.stop().await;
 }

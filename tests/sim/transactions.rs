@@ -370,8 +370,8 @@ async fn life(seed: u64) {
 
 #[test]
 fn each_transaction_is_there_as_a_whole_or_not_at_all() {
-    for seed in 0..support::seeds(200) {
+    support::each_seed(200, |seed| {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
         runtime.expect("a runtime").block_on(life(seed));
-    }
+    });
 }

@@ -10,6 +10,7 @@
 use std::path::PathBuf;
 
 use crate::disk::{Disk, MemoryDisk, OpenMode};
+use crate::rng::Rng;
 use crate::storage::testing::*;
 use crate::storage::*;
 
@@ -235,4 +236,41 @@ fn leftovers_go() {
     open(&disk, small(), CLEAN);
     assert!(files(&disk.shared()).iter().all(|name| !name.ends_with("d") && !name.ends_with("tmp")));
     assert_eq!(disk.meta(&path("00000000000000000099.index")).unwrap(), None);
+}
+
+#[test]
+fn a_roll_that_a_power_cut_interrupts_leaves_whole_indexes_below_the_recovery_point() {
+    for (calls, seed) in (0..12).flat_map(|calls| (0..12).map(move |seed| (calls, seed))) {
+        let disk = memory();
+        let Opened { mut appender, log, .. } = open(&disk, small(), NEW);
+        append(&mut appender, &Batch::at(&[NOW.wall_ms, NOW.wall_ms + 7])).unwrap();
+        log.flush().unwrap();
+        disk.fail_after(Some(calls));
+        let _perhaps = appender.roll(NOW);
+        disk.fail_after(None);
+        disk.crash(&Rng::from_seed(seed));
+        let Opened { log, .. } = open(&disk, small(), Opening { recovery_point: 2, ..NEW });
+        let found = log.offset_for_timestamp(NOW.wall_ms + 3).unwrap().map(|found| found.offset);
+        assert_eq!((log.end_offset(), found), (2, Some(1)), "{calls} calls, seed {seed}");
+    }
+}
+
+#[test]
+fn what_was_known_of_a_producer_when_its_records_went_survives_a_power_cut() {
+    for seed in 0..20 {
+        let disk = memory();
+        let Opened { mut appender, log, .. } = open(&disk, small(), NEW);
+        append(&mut appender, &Batch::at(&[NOW.wall_ms]).of(7, 0, 0)).unwrap();
+        appender.roll(NOW).unwrap();
+        log.flush_sealed().unwrap();
+        appender.advance_log_start(1).unwrap();
+        if let Some(removal) = appender.retention(1, NOW).unwrap().removal {
+            removal.run().unwrap();
+        }
+        disk.crash(&Rng::from_seed(seed));
+        let opening = Opening { recovery_point: 1, log_start: 1, ..NEW };
+        let Opened { mut appender, .. } = open(&disk, small(), opening);
+        let again = append(&mut appender, &Batch::at(&[NOW.wall_ms]).of(7, 0, 0)).unwrap();
+        assert!(again.duplicate && again.first_offset == 0, "seed {seed}");
+    }
 }

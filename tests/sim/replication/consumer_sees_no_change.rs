@@ -21,6 +21,7 @@ impl Consumer {
             let Some(partition) = node.partition(index) else { continue };
             let Ok(epoch) = partition.leader_epoch() else { continue };
             let position = self.read.entry((node.id(), index, epoch)).or_insert(0);
+            *position = (*position).max(partition.log().start_offset());
             loop {
                 let read = Read {
                     offset: *position,

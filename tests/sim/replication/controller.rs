@@ -18,7 +18,8 @@ use barnabas_protocol::messages::{AlterPartitionRequest, AlterPartitionResponse}
 use parking_lot::Mutex;
 
 use super::NODES;
-use super::node::{Links, port};
+use super::links::Links;
+use super::node::port;
 
 pub const CLUSTER: &str = "sim";
 pub const TOPIC: &str = "t";
@@ -139,6 +140,11 @@ impl Controller {
     /// A broker has started: everything it has to know comes from the log.
     pub fn registered(&self, id: i32, now_ms: u64) {
         let mut state = self.state.lock();
+        if !state.is_fenced(id) {
+            // Nobody knows yet that its last process has ended: it is in sync no more.
+            state.set_fenced(id, 1);
+            state.elect();
+        }
         let epoch = state.log.len() as i64;
         state.write(vec![registration(id, epoch)]);
         state.set_fenced(id, -1);

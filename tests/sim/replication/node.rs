@@ -1,9 +1,7 @@
 //! A broker's partitions and fetchers on a disk of its own, and a server that answers followers.
 
-use std::collections::BTreeSet;
-use std::io::IoSlice;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use barnabas::clock::Clock;
@@ -12,88 +10,49 @@ use barnabas::controller::ControllerError;
 use barnabas::controller::{Delta, Image, Loader, Subscriber};
 use barnabas::disk::{Disk, MemoryDisk};
 use barnabas::ids::Uuid;
-use barnabas::net::{Network, SimulatedNetwork, SocketOptions, Stream};
-use barnabas::partition::{Doors, FollowerFetch, Isolation, LogDir, Partition, Partitions, Read, Settings};
+use barnabas::net::{Network, SimulatedNetwork, SocketOptions};
+use barnabas::partition::{Doors, LogDir, Partition, Partitions, Schedule, Settings};
 use barnabas::peer::Peers;
 use barnabas::replication::{Asked, FetchSettings, Fetchers, IsrController, propose, watch_lag};
 use barnabas::rng::Rng;
 use barnabas::shutdown::{Trigger, channel};
 use barnabas::spawn::Spawner;
 use barnabas_protocol::batch::{Batches, Caps, Scratch};
-use barnabas_protocol::codec::Writer;
-use barnabas_protocol::header::{RequestHeader, write_response_header};
-use barnabas_protocol::messages::api_versions::ApiVersion;
-use barnabas_protocol::messages::fetch::{
-    EpochEndOffset, FetchPartition, FetchableTopicResponse, PartitionData,
-};
-use barnabas_protocol::messages::list_offsets::{ListOffsetsPartitionResponse, ListOffsetsTopicResponse};
-use barnabas_protocol::messages::{
-    AlterPartitionRequest, ApiVersionsResponse, FetchRequest, FetchResponse, ListOffsetsRequest,
-    ListOffsetsResponse, Message,
-};
-use barnabas_protocol::{ApiKey, ErrorCode};
-use parking_lot::Mutex;
+use barnabas_protocol::messages::AlterPartitionRequest;
+use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use super::controller::{CLUSTER, Controller, TOPIC, TOPIC_ID, empty, position};
+use super::controller::{CLUSTER, Controller, TOPIC, empty, position};
+use super::links::Links;
+use super::server::Server;
 
 const LAG_MS: u64 = 1000;
-/// A follower's fetch is answered at the latest after so many ms.
-const POLL_MS: u64 = 20;
+/// Logs are looked after often: what a minute brings elsewhere is to happen here.
+const CHORES: Schedule = Schedule {
+    initial_delay: 0,
+    retention: 1000,
+    checkpoints: 700,
+    high_watermarks: 500,
+    producers: 10_000,
+    flush: 300,
+};
+
+/// How the brokers of a world are set.
+#[derive(Clone, Copy)]
+pub struct Manner {
+    /// What is acknowledged has been flushed by all that are in sync: all of them may lose power at once.
+    pub flushes: bool,
+    /// Old segments are deleted.
+    pub deletes: bool,
+}
 
 pub fn port(id: i32) -> u16 {
     9000 + id as u16
 }
 
-/// Who reaches whom.
-#[derive(Default)]
-pub struct Links {
-    /// From, to: requests and answers of this direction are lost.
-    cut: Mutex<BTreeSet<(i32, i32)>>,
-    no_controller: Mutex<BTreeSet<i32>>,
-    slow: Mutex<Vec<(i32, u64)>>,
-}
-
-impl Links {
-    pub fn cut(&self, from: i32, to: i32) {
-        self.cut.lock().insert((from, to));
-    }
-
-    pub fn cut_off(&self, id: i32, all: &[i32]) {
-        for other in all {
-            self.cut(id, *other);
-            self.cut(*other, id);
-        }
-    }
-
-    pub fn cut_controller(&self, id: i32) {
-        self.no_controller.lock().insert(id);
-    }
-
-    pub fn slow(&self, id: i32, ms: u64) {
-        self.slow.lock().push((id, ms));
-    }
-
-    pub fn heal(&self) {
-        self.cut.lock().clear();
-        self.no_controller.lock().clear();
-        self.slow.lock().clear();
-    }
-
-    pub fn reaches_controller(&self, id: i32) -> bool {
-        !self.no_controller.lock().contains(&id)
-    }
-
-    fn passes(&self, from: i32, to: i32) -> bool {
-        from == to || !self.cut.lock().contains(&(from, to))
-    }
-
-    fn delay_ms(&self, id: i32) -> u64 {
-        self.slow.lock().iter().filter(|(slow, _)| *slow == id).map(|(_, ms)| *ms).sum()
-    }
-}
-
 struct Alive {
+    /// The directory has failed.
+    failed: mpsc::UnboundedReceiver<PathBuf>,
     partitions: Arc<Partitions>,
     fetchers: Arc<Fetchers>,
     loader: Loader,
@@ -111,7 +70,12 @@ pub struct Node {
     rng: Rng,
     links: Arc<Links>,
     controller: Arc<Controller>,
+    manner: Manner,
+    /// The last process has closed its logs.
+    clean: bool,
     alive: Option<Alive>,
+    /// Tasks of the last process, which has its port until they are gone.
+    ending: Vec<JoinHandle<()>>,
 }
 
 struct Follow {
@@ -143,7 +107,7 @@ impl IsrController for ToController {
     }
 }
 
-fn config(id: i32) -> Config {
+fn config(id: i32, manner: Manner) -> Config {
     let mut properties = Properties::default();
     let id = id.to_string();
     let settings = [
@@ -154,6 +118,9 @@ fn config(id: i32) -> Config {
         ("min.insync.replicas", "2"),
         // Short, so that segments are sealed and flushed.
         ("log.roll.ms", "3000"),
+        ("log.flush.interval.messages", if manner.flushes { "1" } else { "9223372036854775807" }),
+        ("log.retention.bytes", if manner.deletes { "3000" } else { "-1" }),
+        ("log.segment.delete.delay.ms", "500"),
     ];
     for (key, value) in settings {
         properties.set(key, value, Origin::BuiltIn);
@@ -167,11 +134,12 @@ impl Node {
         network: &Arc<SimulatedNetwork>,
         clock: &Clock,
         rng: &Rng,
-        links: &Arc<Links>,
-        controller: &Arc<Controller>,
+        (links, controller): (&Arc<Links>, &Arc<Controller>),
+        manner: Manner,
     ) -> Node {
         let disk = MemoryDisk::new(clock.clone());
-        disk.create_dir(&PathBuf::from("/data")).expect("an empty disk");
+        disk.create_dir(Path::new("/data")).expect("an empty disk");
+        disk.sync_dir(Path::new("/")).expect("formatted");
         let mut node = Node {
             id,
             disk,
@@ -180,7 +148,10 @@ impl Node {
             rng: Rng::from_seed(rng.next_u64()),
             links: links.clone(),
             controller: controller.clone(),
+            manner,
+            clean: false,
             alive: None,
+            ending: Vec::new(),
         };
         node.start();
         node
@@ -194,23 +165,58 @@ impl Node {
         self.alive.as_ref()?.partitions.partition(TOPIC, index).ok()
     }
 
+    pub fn is_alive(&self) -> bool {
+        self.alive.is_some()
+    }
+
     /// Ends the process; with the power gone, too, what was not synced may be lost.
     pub fn kill(&mut self, power: bool) {
         let Some(alive) = self.alive.take() else { return };
         alive.fetchers.stop();
         alive.tasks.iter().for_each(JoinHandle::abort);
+        self.ending = alive.tasks;
+        self.disk.fail_after(None);
         if power {
             self.disk.crash(&self.rng);
+        } else {
+            self.disk.end_process();
         }
+    }
+
+    /// Ends the process in order.
+    pub fn stop(&mut self) {
+        let Some(alive) = &self.alive else { return };
+        alive.fetchers.stop();
+        alive.partitions.close(1);
+        self.clean = alive.partitions.partitions().iter().all(|partition| partition.dir().is_online());
+        self.kill(false);
+    }
+
+    /// Lets the disk fail soon, which ends the process.
+    pub fn break_disk(&self) {
+        if self.is_alive() {
+            self.disk.fail_after(Some(self.rng.below(40)));
+        }
+    }
+
+    /// The disk works again.
+    pub fn mend_disk(&self) {
+        self.disk.fail_after(None);
+    }
+
+    /// Has the disk failed?
+    pub fn has_failed(&mut self) -> bool {
+        self.alive.as_mut().is_some_and(|alive| alive.failed.try_recv().is_ok())
     }
 
     /// Starts it, if it does not run and reaches the controller.
     pub fn start(&mut self) {
-        if self.alive.is_some() || !self.links.reaches_controller(self.id) {
+        let ended = self.ending.iter().all(JoinHandle::is_finished);
+        if self.alive.is_some() || !ended || !self.links.reaches_controller(self.id) {
             return;
         }
-        let config = Arc::new(config(self.id));
-        let (failures, _failed) = tokio::sync::mpsc::unbounded_channel();
+        let config = Arc::new(config(self.id, self.manner));
+        let (failures, failed) = mpsc::unbounded_channel();
         let dir = LogDir::new(PathBuf::from("/data"), Uuid([self.id as u8; 16]), failures);
         let spawner = Spawner::simulated();
         let partitions = Arc::new(Partitions::new(
@@ -244,7 +250,8 @@ impl Node {
             loader.take(position(offset), records).expect("good records");
         }
         let follow = Follow { partitions: partitions.clone(), fetchers: fetchers.clone() };
-        metadata.subscribe(Arc::new(follow), |image| partitions.load(image, &[false]));
+        let clean = std::mem::take(&mut self.clean);
+        metadata.subscribe(Arc::new(follow), |image| partitions.load(image, &[clean]));
         let (stop, shutdown) = channel();
         let proposals = partitions.take_proposals().expect("nobody took them");
         let address = SocketAddr::from(([127, 0, 0, 1], port(self.id)));
@@ -257,10 +264,12 @@ impl Node {
         };
         let tasks = vec![
             tokio::spawn(propose(self.id, proposals, to_controller, self.clock.clone(), shutdown.clone())),
-            tokio::spawn(watch_lag(partitions.clone(), LAG_MS, self.clock.clone(), shutdown)),
+            tokio::spawn(watch_lag(partitions.clone(), LAG_MS, self.clock.clone(), shutdown.clone())),
+            tokio::spawn(partitions.clone().maintain(CHORES, shutdown)),
             tokio::spawn(server.accept(listener)),
         ];
-        self.alive = Some(Alive { partitions, fetchers, loader, applied: log.len(), _stop: stop, tasks });
+        self.alive =
+            Some(Alive { failed, partitions, fetchers, loader, applied: log.len(), _stop: stop, tasks });
     }
 
     /// Takes what the controller has decided, if it is reached.
@@ -280,9 +289,9 @@ impl Node {
         }
     }
 
-    fn bytes(&self, index: i32, below: i64) -> Vec<u8> {
+    fn bytes(&self, index: i32, mut from: i64, below: i64) -> Vec<u8> {
         let Some(partition) = self.partition(index) else { return Vec::new() };
-        let (mut bytes, mut from) = (Vec::new(), partition.log().start_offset());
+        let mut bytes = Vec::new();
         while from < below {
             let slice = partition.log().read(from, 1 << 20, true, below).expect("it is there");
             let read = slice.chunk.load().expect("its files are there");
@@ -293,9 +302,9 @@ impl Node {
         bytes
     }
 
-    /// First offset, epoch and checksum of each batch below an offset.
-    pub fn batches(&self, index: i32, below: i64) -> Vec<(i64, i32, u32)> {
-        let bytes = self.bytes(index, below);
+    /// First offset, epoch and checksum of each batch between two offsets.
+    pub fn batches(&self, index: i32, from: i64, below: i64) -> Vec<(i64, i32, u32)> {
+        let bytes = self.bytes(index, from, below);
         let batches = Batches::new(&bytes).map(|batch| *batch.expect("a good batch").header());
         batches.map(|header| (header.base_offset, header.leader_epoch, header.crc)).collect()
     }
@@ -323,201 +332,4 @@ pub fn records_of(bytes: &[u8]) -> Vec<(i64, String)> {
         }
     }
     found
-}
-
-/// Writes an answer's body.
-type Encode = Box<dyn FnOnce(&mut Writer<'_>) + Send>;
-
-#[derive(Clone)]
-struct Server {
-    id: i32,
-    partitions: Arc<Partitions>,
-    links: Arc<Links>,
-    clock: Clock,
-}
-
-impl Server {
-    async fn accept(self, mut listener: barnabas::net::Listener) {
-        let mut connections = tokio::task::JoinSet::new();
-        loop {
-            let Ok((stream, _)) = listener.accept().await else { return };
-            let server = self.clone();
-            connections.spawn(async move { server.serve(stream).await });
-        }
-    }
-
-    async fn serve(self, mut stream: Stream) {
-        let mut came = Vec::new();
-        loop {
-            let whole =
-                came.split_first_chunk::<4>().map(|(length, _)| u32::from_be_bytes(*length) as usize + 4);
-            if let Some(whole) = whole.filter(|whole| came.len() >= *whole) {
-                let frame: Vec<u8> = came.drain(..whole).skip(4).collect();
-                let Some(answer) = self.answer(&frame).await else {
-                    // Lost on the way: nobody ever hears of it.
-                    return std::future::pending().await;
-                };
-                if send(&mut stream, &answer).await.is_err() {
-                    return;
-                }
-                continue;
-            }
-            let mut buffer = vec![0; 16 * 1024];
-            match std::future::poll_fn(|cx| stream.poll_read(cx, &mut buffer)).await {
-                Ok(0) | Err(_) => return,
-                Ok(read) => came.extend_from_slice(&buffer[..read]),
-            }
-        }
-    }
-
-    async fn answer(&self, frame: &[u8]) -> Option<Vec<u8>> {
-        let (header, body) = RequestHeader::parse(frame).expect("a header");
-        let version = header.version;
-        let mut out = vec![0; 4];
-        write_response_header(&mut out, header.api, version, header.correlation_id);
-        let (from, response): (i32, Encode) = match header.api {
-            ApiKey::ApiVersions => {
-                let row = |api: ApiKey| {
-                    let (min_version, max_version) = api.versions();
-                    ApiVersion { api_key: api.key(), min_version, max_version }
-                };
-                let api_keys = [ApiKey::ApiVersions, ApiKey::Fetch, ApiKey::ListOffsets].map(row).to_vec();
-                let response = ApiVersionsResponse { api_keys, ..ApiVersionsResponse::default() };
-                (self.id, Box::new(move |w| response.encode(w)))
-            }
-            ApiKey::Fetch => {
-                let request = FetchRequest::from_bytes(body, version).expect("a fetch");
-                let from = request.replica_state.replica_id;
-                if !self.links.passes(from, self.id) {
-                    return None;
-                }
-                let response = self.fetch(&request).await;
-                (from, Box::new(move |w| response.encode(w)))
-            }
-            ApiKey::ListOffsets => {
-                let request = ListOffsetsRequest::from_bytes(body, version).expect("a request");
-                let response = self.offsets(&request);
-                (request.replica_id, Box::new(move |w| response.encode(w)))
-            }
-            other => panic!("{other} was not expected"),
-        };
-        let until = self.clock.now().mono_ms + self.links.delay_ms(self.id);
-        self.clock.sleep_until(until).await;
-        if !self.links.passes(self.id, from) {
-            return None;
-        }
-        response(&mut Writer::new(&mut out, version));
-        let length = (out.len() - 4) as u32;
-        out[..4].copy_from_slice(&length.to_be_bytes());
-        Some(out)
-    }
-
-    /// Without sessions: every request says everything.
-    async fn fetch(&self, request: &FetchRequest) -> FetchResponse {
-        let deadline = self.clock.now().mono_ms + request.max_wait_ms as u64;
-        let mut first = true;
-        loop {
-            let mut news = false;
-            let mut responses = Vec::new();
-            for topic in &request.topics {
-                let read = topic.partitions.iter().map(|wanted| {
-                    let data = self.read(request, topic.topic_id, wanted, first);
-                    news |= data.error_code != 0
-                        || data.diverging_epoch.epoch >= 0
-                        || data.high_watermark > wanted.high_watermark
-                        || data.records.as_ref().is_some_and(|records| !records.is_empty());
-                    data
-                });
-                let partitions = read.collect();
-                responses.push(FetchableTopicResponse {
-                    topic_id: topic.topic_id,
-                    partitions,
-                    ..FetchableTopicResponse::default()
-                });
-            }
-            if news || self.clock.now().mono_ms >= deadline {
-                return FetchResponse { responses, ..FetchResponse::default() };
-            }
-            first = false;
-            self.clock.sleep_until(self.clock.now().mono_ms + POLL_MS).await;
-        }
-    }
-
-    fn read(
-        &self,
-        request: &FetchRequest,
-        topic: Uuid,
-        wanted: &FetchPartition,
-        first: bool,
-    ) -> PartitionData {
-        let mut data = PartitionData { partition_index: wanted.partition, ..PartitionData::default() };
-        assert_eq!(topic, TOPIC_ID);
-        let state = &request.replica_state;
-        let read = Read {
-            offset: wanted.fetch_offset,
-            max_bytes: wanted.partition_max_bytes as u64,
-            min_one: true,
-            isolation: Isolation::LogEnd,
-            current_leader_epoch: wanted.current_leader_epoch,
-            last_fetched_epoch: wanted.last_fetched_epoch,
-        };
-        let fetched = self.partitions.partition(TOPIC, wanted.partition).and_then(|partition| {
-            partition.check_follower(state.replica_id, wanted.current_leader_epoch)?;
-            let fetched = partition.read(&read)?;
-            if first && fetched.diverging.is_none() {
-                let fetch = FollowerFetch {
-                    broker: state.replica_id,
-                    broker_epoch: state.replica_epoch,
-                    offset: wanted.fetch_offset,
-                    log_start: wanted.log_start_offset,
-                };
-                partition.fetched_by(&fetch, self.clock.now().mono_ms)?;
-            }
-            Ok(fetched)
-        });
-        match fetched {
-            Ok(fetched) => {
-                data.high_watermark = fetched.high_watermark;
-                data.log_start_offset = fetched.log_start_offset;
-                data.records = Some(fetched.records.load().expect("its files are there"));
-                if let Some(end) = fetched.diverging {
-                    data.diverging_epoch = EpochEndOffset { epoch: end.epoch, end_offset: end.end_offset };
-                }
-            }
-            Err(error) => data.error_code = code(&error).code(),
-        }
-        data
-    }
-
-    fn offsets(&self, request: &ListOffsetsRequest) -> ListOffsetsResponse {
-        let topics = request.topics.iter().map(|topic| {
-            let partitions = topic.partitions.iter().map(|wanted| {
-                let partition_index = wanted.partition_index;
-                let answer = ListOffsetsPartitionResponse { partition_index, ..Default::default() };
-                let found = self.partitions.partition(TOPIC, partition_index).and_then(|partition| {
-                    partition.check_epoch(wanted.current_leader_epoch)?;
-                    let log = partition.log();
-                    Ok(if wanted.timestamp == -1 { log.end_offset() } else { log.start_offset() })
-                });
-                match found {
-                    Ok(offset) => ListOffsetsPartitionResponse { offset, ..answer },
-                    Err(error) => ListOffsetsPartitionResponse { error_code: code(&error).code(), ..answer },
-                }
-            });
-            ListOffsetsTopicResponse { name: topic.name.clone(), partitions: partitions.collect() }
-        });
-        ListOffsetsResponse { topics: topics.collect(), ..ListOffsetsResponse::default() }
-    }
-}
-
-fn code(error: &barnabas::partition::PartitionError) -> ErrorCode {
-    barnabas::handlers::partition_error(error)
-}
-
-async fn send(stream: &mut Stream, mut bytes: &[u8]) -> std::io::Result<()> {
-    while !bytes.is_empty() {
-        let sent = std::future::poll_fn(|cx| stream.poll_write(cx, &[IoSlice::new(bytes)])).await?;
-        bytes = &bytes[sent..];
-    }
-    Ok(())
 }
