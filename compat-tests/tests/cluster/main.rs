@@ -80,7 +80,7 @@ fn fall(voters: Voters, victims: &[usize]) {
 fn what_was_acknowledged_survives_kill_9_of_brokers() {
     if Suite::Cluster.wanted() {
         let _alone = alone();
-        fall(Voters::One, &[2, 3]);
+        fall(Voters::One, &[2, 3, 1]);
     }
 }
 

@@ -210,23 +210,23 @@ pub(super) static KEYS: &[Key] = keys! { broker:
         "Time limit of a request to the controller.";
     "default.replication.factor": Int = "1", Any, ReadOnly, Built,
         "Replicas of topics that are made without saying how many.";
-    "replica.lag.time.max.ms": Long = "30000", Any, ReadOnly, NotBuilt,
+    "replica.lag.time.max.ms": Long = "30000", Any, ReadOnly, Built,
         "How long a follower may lag before it leaves the in-sync replicas.";
-    "replica.socket.timeout.ms": Int = "30000", Any, ReadOnly, NotBuilt,
+    "replica.socket.timeout.ms": Int = "30000", Any, ReadOnly, Built,
         "Time limit of a follower's fetch.";
     "replica.socket.receive.buffer.bytes": Int = "65536", Any, ReadOnly, NotBuilt,
         "SO_RCVBUF of replication sockets.";
-    "replica.fetch.max.bytes": Int = "1048576", AtLeast(0), ReadOnly, NotBuilt,
+    "replica.fetch.max.bytes": Int = "1048576", AtLeast(0), ReadOnly, Built,
         "Bytes a follower asks for per partition.";
-    "replica.fetch.wait.max.ms": Int = "500", Any, ReadOnly, NotBuilt,
+    "replica.fetch.wait.max.ms": Int = "500", Any, ReadOnly, Built,
         "How long a follower's fetch may wait for data.";
-    "replica.fetch.backoff.ms": Int = "1000", AtLeast(0), ReadOnly, NotBuilt,
+    "replica.fetch.backoff.ms": Int = "1000", AtLeast(0), ReadOnly, Built,
         "Pause after a failed fetch of a follower.";
-    "replica.fetch.min.bytes": Int = "1", Any, ReadOnly, NotBuilt,
+    "replica.fetch.min.bytes": Int = "1", Any, ReadOnly, Built,
         "Bytes for which a follower's fetch waits.";
-    "replica.fetch.response.max.bytes": Int = "10485760", AtLeast(0), ReadOnly, NotBuilt,
+    "replica.fetch.response.max.bytes": Int = "10485760", AtLeast(0), ReadOnly, Built,
         "Most bytes in one answer to a follower.";
-    "num.replica.fetchers": Int = "1", AtLeast(1), ClusterWide, NotBuilt,
+    "num.replica.fetchers": Int = "1", AtLeast(1), ClusterWide, Built,
         "Connections per leader through which a follower fetches.";
     "replica.high.watermark.checkpoint.interval.ms": Long = "5000", Any, ReadOnly, Built,
         "How often high watermarks are written to disk.";
