@@ -9,7 +9,7 @@
     reason = "a test fails by panicking"
 )]
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -63,27 +63,36 @@ fn create(cluster: &Cluster, words: &str) {
     run(&mut tool(cluster, "kafka-topics", "--bootstrap-server", &format!("--create {words}")));
 }
 
-fn background(mut command: Command) -> Child {
-    command.stdout(Stdio::piped()).spawn().unwrap()
+/// A tool that runs on; it is killed when dropped.
+struct Background(Child);
+
+impl Background {
+    fn start(mut command: Command) -> Background {
+        Background(command.stdout(Stdio::piped()).spawn().unwrap())
+    }
+
+    /// What it printed, once it has ended by itself.
+    fn ended(mut self) -> String {
+        let mut output = String::new();
+        self.0.stdout.take().unwrap().read_to_string(&mut output).unwrap();
+        assert!(self.0.wait().unwrap().success(), "{output}");
+        output
+    }
 }
 
-fn ended(child: Child) -> String {
-    let ran = child.wait_with_output().unwrap();
-    let output = String::from_utf8_lossy(&ran.stdout).into_owned();
-    assert!(ran.status.success(), "{output}");
-    output
+impl Drop for Background {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
-/// What every partition lags behind, once the tool has looked at all of them.
+/// The verification tool, which looks until it is stopped, finds no replica that lags.
 fn replicas_are_alike(cluster: &Cluster) {
     let words = "--topics-include tooled --report-interval-ms 500";
-    let mut child = background(tool(cluster, "kafka-replica-verification", "--broker-list", words));
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let alike = lines.by_ref().map(Result::unwrap).take(20).any(|line| line.contains("max lag is 0 for"));
-    // It looks until it is stopped.
-    child.kill().unwrap();
-    child.wait().unwrap();
-    assert!(alike, "the replicas differ");
+    let mut tool = Background::start(tool(cluster, "kafka-replica-verification", "--broker-list", words));
+    let mut lines = BufReader::new(tool.0.stdout.take().unwrap()).lines().map(Result::unwrap);
+    assert!(lines.by_ref().take(20).any(|line| line.contains("max lag is 0 for")), "the replicas differ");
 }
 
 #[test]
@@ -100,9 +109,11 @@ fn the_tools_see_what_falls_and_work_through_it() {
         "--topic tooled --max-messages {MESSAGES} --throughput 1000 --command-config {}",
         settings.display()
     );
-    let producer = background(tool(&cluster, "kafka-verifiable-producer", "--bootstrap-server", &words));
+    let producer =
+        Background::start(tool(&cluster, "kafka-verifiable-producer", "--bootstrap-server", &words));
     let words = format!("--topic tooled --group-id verifiers --max-messages {MESSAGES}");
-    let consumer = background(tool(&cluster, "kafka-verifiable-consumer", "--bootstrap-server", &words));
+    let consumer =
+        Background::start(tool(&cluster, "kafka-verifiable-consumer", "--bootstrap-server", &words));
     assert!(described(&cluster, "--under-replicated-partitions").is_empty());
 
     cluster.node(3).kill();
@@ -125,11 +136,7 @@ fn the_tools_see_what_falls_and_work_through_it() {
         let wanted = format!("Partition: {partition} Leader: {leader}");
         assert!(leaders.iter().any(|line| line.contains(&wanted)), "{wanted}: {leaders:?}");
     }
-    eprintln!("T {:?}", std::time::SystemTime::now());
-    let produced = ended(producer);
-    eprintln!("T {:?}", std::time::SystemTime::now());
-    let consumed = ended(consumer);
-    eprintln!("T {:?}", std::time::SystemTime::now());
+    let (produced, consumed) = (producer.ended(), consumer.ended());
     assert!(produced.contains(&format!("\"sent\":{MESSAGES}")), "{}", produced.lines().last().unwrap());
     assert!(produced.contains(&format!("\"acked\":{MESSAGES}")), "{}", produced.lines().last().unwrap());
     assert!(!produced.contains("producer_send_error"), "{produced}");
