@@ -35,6 +35,8 @@ import org.apache.kafka.common.serialization.StringSerializer;
  * middle of it. The broker may be killed meanwhile. A reader of what is committed finds each record once, in order.
  */
 public final class CopyExactlyOnce {
+    /** Of each topic. */
+    private static final short REPLICAS = Short.parseShort(System.getenv().getOrDefault("COMPAT_REPLICAS", "1"));
     private static final int PARTITIONS = 2;
     private static final int FAILURES = 3;
     private static final AtomicInteger WORKED = new AtomicInteger();
@@ -66,7 +68,7 @@ public final class CopyExactlyOnce {
         Properties settings = new Properties();
         settings.put("bootstrap.servers", bootstrap);
         try (AdminClient admin = AdminClient.create(settings)) {
-            admin.createTopics(List.of(new NewTopic(in, PARTITIONS, (short) 1), new NewTopic(out, 1, (short) 1))).all().get();
+            admin.createTopics(List.of(new NewTopic(in, PARTITIONS, REPLICAS), new NewTopic(out, 1, REPLICAS))).all().get();
         }
         fill(settings, in, count);
         JobClient job = start(bootstrap, in, out, run);

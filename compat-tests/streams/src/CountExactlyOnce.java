@@ -34,6 +34,8 @@ import org.apache.kafka.streams.kstream.Produced;
  * 1, 2, 3 … to the end, nothing left out and nothing twice.
  */
 public final class CountExactlyOnce {
+    /** Of each topic. */
+    private static final short REPLICAS = Short.parseShort(System.getenv().getOrDefault("COMPAT_REPLICAS", "1"));
     private static final int PARTITIONS = 3;
     private static final int WORDS = 20;
 
@@ -56,7 +58,7 @@ public final class CountExactlyOnce {
 
     private void run(int count) throws Exception {
         try (AdminClient admin = AdminClient.create(settings())) {
-            List<NewTopic> topics = List.of(new NewTopic(in, PARTITIONS, (short) 1), new NewTopic(out, PARTITIONS, (short) 1));
+            List<NewTopic> topics = List.of(new NewTopic(in, PARTITIONS, REPLICAS), new NewTopic(out, PARTITIONS, REPLICAS));
             admin.createTopics(topics).all().get();
         }
         fill(count);

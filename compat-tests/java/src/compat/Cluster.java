@@ -22,6 +22,8 @@ import org.apache.kafka.common.serialization.StringSerializer;
 
 /** The broker under test, with what nearly every program needs of it. Names are unique to one run. */
 final class Cluster {
+    /** Of each topic. */
+    private static final short REPLICAS = Short.parseShort(System.getenv().getOrDefault("COMPAT_REPLICAS", "1"));
     static final Duration POLL = Duration.ofMillis(100);
     private final String bootstrap;
     private final String run = Long.toString(System.nanoTime(), 36);
@@ -34,9 +36,9 @@ final class Cluster {
         return what + "-" + run;
     }
 
-    /** A new topic with one replica. */
+    /** A new topic. */
     String topic(String what, int partitions) throws Exception {
-        NewTopic topic = new NewTopic(name(what), partitions, (short) 1);
+        NewTopic topic = new NewTopic(name(what), partitions, REPLICAS);
         try (AdminClient admin = admin()) {
             admin.createTopics(Collections.singleton(topic)).all().get();
         }
