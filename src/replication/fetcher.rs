@@ -23,6 +23,9 @@ const LAST_VERSION: i16 = 18;
 /// ListOffsets: the end and the start.
 const LATEST: i64 = -1;
 const EARLIEST: i64 = -2;
+/// The first pause after a failure, in ms; each further one is twice as long, up to `replica.fetch.backoff.ms`. Most
+/// failures are of a leader that has not heard yet that it leads.
+const FIRST_REST_MS: u64 = 20;
 
 /// What a fetcher is told.
 pub(super) enum Order {
@@ -37,6 +40,14 @@ struct Copying {
     epoch: i32,
     /// Not asked for before this monotonic ms.
     rests_until_ms: u64,
+    /// The last pause, in ms; 0 after a success.
+    rested_ms: u64,
+}
+
+impl Copying {
+    fn new(partition: Arc<Partition>, epoch: i32) -> Copying {
+        Copying { partition, epoch, rests_until_ms: 0, rested_ms: 0 }
+    }
 }
 
 /// What is to be done about a partition after an answer.
@@ -118,7 +129,7 @@ impl Fetcher {
     fn obey(&mut self, order: Order) {
         match order {
             Order::Follow { key, partition, epoch } => {
-                self.copying.insert(key, Copying { partition, epoch, rests_until_ms: 0 });
+                self.copying.insert(key, Copying::new(partition, epoch));
             }
             Order::Leave { key } => {
                 self.copying.remove(&key);
@@ -313,13 +324,14 @@ impl Fetcher {
     }
 
     fn settle(&mut self, key: Key, next: Next) {
+        let Some(copying) = self.copying.get_mut(&key) else { return };
         match next {
-            Next::Go => {}
+            Next::Go => copying.rested_ms = 0,
             Next::Rest | Next::OutOfRange => {
-                if let Some(copying) = self.copying.get_mut(&key) {
-                    let now_ms = self.common.clock.now().mono_ms;
-                    copying.rests_until_ms = now_ms.saturating_add(self.common.settings.backoff_ms);
-                }
+                let pause_ms = copying.rested_ms.saturating_mul(2).max(FIRST_REST_MS);
+                copying.rested_ms = pause_ms.min(self.common.settings.backoff_ms);
+                let now_ms = self.common.clock.now().mono_ms;
+                copying.rests_until_ms = now_ms.saturating_add(copying.rested_ms);
             }
             Next::End => {
                 self.copying.remove(&key);
@@ -337,18 +349,14 @@ impl Fetcher {
         if leader_end < end {
             warn!(partition = %partition.id(), end, leader_end, "the leader has less: records are lost");
             let cut = spawner.in_place(|| partition.truncate(epoch, leader_end, now));
-            return self.reshaped(
-                &Copying { partition, epoch, rests_until_ms: 0 },
-                "the leader has less",
-                cut,
-            );
+            return self.reshaped(&Copying::new(partition, epoch), "the leader has less", cut);
         }
         let Some(leader_start) = self.offset_of(&partition, epoch, EARLIEST).await else { return Next::Rest };
         if leader_start <= end {
             return Next::Go;
         }
         let begun = spawner.in_place(|| partition.restart(epoch, leader_start, now));
-        let copying = Copying { partition, epoch, rests_until_ms: 0 };
+        let copying = Copying::new(partition, epoch);
         self.reshaped(&copying, "the leader no longer has what follows", begun)
     }
 
