@@ -265,9 +265,18 @@ fn the_shipped_samples_load() {
         let path = entry.unwrap().path();
         let (config, notes) = Config::load(&Properties::read(&path).unwrap()).unwrap();
         assert!(!notes.warnings.iter().any(|warning| warning.contains("unknown")), "{notes:?}");
-        assert_eq!((config.node_id, config.offsets.replication_factor), (1, 1));
-        names.push(path.file_name().unwrap().to_string_lossy().into_owned());
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        names.push((name, config.node_id, config.offsets.replication_factor));
     }
     names.sort();
-    assert_eq!(names, ["development.properties", "server.properties"]);
+    let names: Vec<_> = names.iter().map(|(name, id, factor)| (&**name, *id, *factor)).collect();
+    assert_eq!(
+        names,
+        [
+            ("cluster-1.properties", 1, 3),
+            ("cluster-2.properties", 2, 3),
+            ("development.properties", 1, 1),
+            ("server.properties", 1, 1)
+        ]
+    );
 }
