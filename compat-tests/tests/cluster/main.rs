@@ -55,19 +55,23 @@ fn tell(load: &Load, what: &str) {
     ));
 }
 
-/// Kills the nodes by turns.
-fn fall(voters: Voters, victims: &[usize]) {
+/// Kills nodes by turns, some of them at once.
+fn fall(voters: Voters, victims: &[&[usize]]) {
     let mut cluster = Cluster::start(voters);
     let load = Load::start(&cluster.bootstrap());
     let end = Instant::now() + Duration::from_secs(seconds());
     load_passes(BETWEEN);
     for victim in victims.iter().cycle() {
         load.ledger.longest_pause();
-        cluster.node(*victim).kill();
+        for node in *victim {
+            cluster.node(*node).kill();
+        }
         load_passes(AWAY);
-        cluster.node(*victim).restart();
+        for node in *victim {
+            cluster.node(*node).restart();
+        }
         load_passes(BETWEEN);
-        tell(&load, &format!("kill -9 of node {victim}, back after {:.1} s", AWAY.as_secs_f64()));
+        tell(&load, &format!("kill -9 of nodes {victim:?}, back after {:.1} s", AWAY.as_secs_f64()));
         if Instant::now() > end {
             break;
         }
@@ -80,7 +84,7 @@ fn fall(voters: Voters, victims: &[usize]) {
 fn what_was_acknowledged_survives_kill_9_of_brokers() {
     if Suite::Cluster.wanted() {
         let _alone = alone();
-        fall(Voters::One, &[2, 3, 1]);
+        fall(Voters::One, &[&[2], &[3], &[1], &[2, 3], &[1, 2]]);
     }
 }
 

@@ -96,6 +96,8 @@ fn until_done(what: &str, mut attempt: impl FnMut() -> Result<(), KafkaError>) -
             Ok(()) => return true,
             Err(KafkaError::Transaction(error)) if error.txn_requires_abort() => return false,
             Err(KafkaError::Transaction(error)) if error.is_retriable() && Instant::now() < end => {}
+            // Its records are not all acknowledged yet.
+            Err(KafkaError::Flush(_)) if Instant::now() < end => {}
             Err(error) => panic!("{what}: {error}"),
         }
     }
