@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use barnabas_protocol::ErrorCode;
 use barnabas_protocol::messages::create_topics::CreatableTopicResult;
@@ -17,6 +17,7 @@ use bytes::Bytes;
 use parking_lot::Mutex;
 use thiserror::Error;
 use tokio::sync::oneshot::{self, Receiver};
+use tokio::sync::watch;
 
 use super::driver::Controller;
 use super::leadership::Leadership;
@@ -109,7 +110,7 @@ struct Shared {
     peers: Peers,
     clock: Clock,
     spawner: Spawner,
-    broker_epoch: AtomicI64,
+    broker_epoch: watch::Sender<i64>,
     /// Producer ids of our block that were not handed out yet. Held while the next block is asked for.
     producer_ids: tokio::sync::Mutex<Range<i64>>,
 }
@@ -139,7 +140,7 @@ impl Channel {
             peers,
             clock,
             spawner,
-            broker_epoch: AtomicI64::new(-1),
+            broker_epoch: watch::Sender::new(-1),
             producer_ids: tokio::sync::Mutex::default(),
         };
         Channel { shared: Arc::new(shared), line: Arc::default() }
@@ -152,12 +153,19 @@ impl Channel {
 
     /// Which registration of this broker is in force; -1 before there is one.
     pub fn broker_epoch(&self) -> i64 {
-        self.shared.broker_epoch.load(Ordering::Acquire)
+        *self.shared.broker_epoch.borrow()
     }
 
     /// The broker is registered.
     pub fn set_broker_epoch(&self, epoch: i64) {
-        self.shared.broker_epoch.store(epoch, Ordering::Release);
+        self.shared.broker_epoch.send_replace(epoch);
+    }
+
+    /// Waits until the broker is registered; its epoch then.
+    pub async fn registered(&self) -> i64 {
+        let mut epochs = self.shared.broker_epoch.subscribe();
+        // The sender lives as long as this.
+        epochs.wait_for(|epoch| *epoch >= 0).await.map_or(-1, |epoch| *epoch)
     }
 
     /// The controller of this process, if it is the active one.

@@ -50,6 +50,15 @@ impl Rooms {
         self.metadata.image()
     }
 
+    /// Waits until this broker is registered and knows what the controller decided about it. Before, the metadata may
+    /// call it the leader of partitions whose last records a power cut took from it.
+    pub async fn entered(&self) {
+        let epoch = self.channel.registered().await;
+        let mut offsets = self.metadata.watch();
+        // An error means that nobody follows the metadata any more: the process is about to end.
+        let _ended = offsets.wait_for(|offset| *offset >= epoch).await.is_err();
+    }
+
     /// The node whose controller is active, as far as this node knows; -1 if nobody is known.
     pub fn quorum_leader(&self) -> i32 {
         self.controller.as_ref().and_then(Controller::quorum).map_or(-1, |quorum| quorum.leader)

@@ -98,6 +98,13 @@ pub struct Door {
 pub async fn accept(mut listener: Listener, door: Door) {
     let mut tasks = tokio::task::JoinSet::new();
     let mut shutdown = door.shutdown.clone();
+    if door.side == Side::Broker {
+        tokio::select! {
+            biased;
+            () = shutdown.requested() => return,
+            () = door.rooms.entered() => {}
+        }
+    }
     loop {
         let accepted = tokio::select! {
             biased;

@@ -108,3 +108,23 @@ async fn a_broker_joins_asks_the_controller_and_hands_over_when_it_stops() {
     node_two.stop().await;
     node_one.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_broker_that_is_not_registered_yet_serves_nobody() {
+    let dirs = [(); 3].map(|()| tempfile::tempdir().expect("a directory"));
+    let node_one = first(dirs[0].path());
+    let node_two = another(2, dirs[1].path(), &node_one).await;
+    let mut client_one = node_one.connect().await;
+    eventually(async || brokers(&mut client_one).await == [1, 2]).await;
+
+    // The controller does not register it while the other one of this id is there.
+    let twin = another(2, dirs[2].path(), &node_one).await;
+    let mut client_twin = twin.connect().await;
+    let asked = tokio::spawn(async move { metadata(&mut client_twin).await });
+    node_two.stop().await;
+    let answer = asked.await.expect("an answer");
+    let itself = answer.brokers.iter().find(|broker| broker.node_id == 2).map(|broker| broker.port);
+    assert!(itself.is_none_or(|port| port == i32::from(twin.port("PLAINTEXT"))), "{answer:?}");
+    twin.stop().await;
+    node_one.stop().await;
+}
