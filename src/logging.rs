@@ -13,11 +13,14 @@ struct Root {
     level: Mutex<LevelFilter>,
 }
 
+/// openraft tells each vote and request; what an operator wants to know of them is told by `controller::raft`.
+const QUIET: &str = "openraft=warn";
+
 static ROOT: OnceLock<Root> = OnceLock::new();
 
 /// Starts the log. A second call changes nothing.
 pub fn start() {
-    let directives = std::env::var("RUST_LOG").unwrap_or_default();
+    let directives = format!("{QUIET},{}", std::env::var("RUST_LOG").unwrap_or_default());
     let filter =
         EnvFilter::builder().with_default_directive(LevelFilter::INFO.into()).parse_lossy(directives);
     let level = filter.max_level_hint().unwrap_or(LevelFilter::INFO);
@@ -66,7 +69,7 @@ pub fn root_level() -> Level {
 /// Sets the level of everything. Nothing happens if no log was started.
 pub fn set_root_level(level: Level) {
     let Some(root) = ROOT.get() else { return };
-    let filter = EnvFilter::builder().with_default_directive(level.0.into()).parse_lossy("");
+    let filter = EnvFilter::builder().with_default_directive(level.0.into()).parse_lossy(QUIET);
     if root.filter.reload(filter).is_ok() {
         *root.level.lock() = level.0;
     }

@@ -5,7 +5,7 @@ use crate::messages::every_api::every_api;
 
 macro_rules! api_keys {
     ($($name:ident = $key:literal, $module:ident: $request:ident => $response:ident;)*) => {
-        /// Every API of Kafka 4.4, those between brokers and controllers included.
+        /// Every API of Kafka 4.4, those between brokers and controllers included, and `Quorum`, which is Barnabas's own.
         #[allow(missing_docs)] // The names are Kafka's own.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(i16)]
@@ -48,7 +48,17 @@ macro_rules! api_keys {
     };
 }
 
-every_api!(api_keys);
+/// Kafka's APIs, and what only nodes of Barnabas say to each other.
+macro_rules! with_our_own {
+    ($($kafka:tt)*) => {
+        api_keys! {
+            $($kafka)*
+            Quorum = 20595, quorum: QuorumRequest => QuorumResponse;
+        }
+    };
+}
+
+every_api!(with_our_own);
 
 impl ApiKey {
     /// The version of the header in front of a request: 2 if the request is flexible, else 1.

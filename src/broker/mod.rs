@@ -1,18 +1,19 @@
 //! The broker: opens the rooms in order and closes them in reverse. The only place that knows them all.
 //!
 //! Listeners are bound first, since what is advertised needs their ports; then the log directories are claimed,
-//! the metadata log is replayed, the logs are opened, the coordinators loaded, and only then is anybody let in.
+//! the metadata log is replayed, other nodes are let in to the controller, the logs are opened, the coordinators
+//! loaded, and only then are clients let in.
 
 mod claim;
 mod cluster;
 mod directories;
+mod entrance;
 mod follow;
 mod listen;
 mod replicate;
 mod rules;
 mod source;
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -24,23 +25,21 @@ use tracing::{error, info};
 pub use claim::{Claim, ClaimError, Claimed, Fresh, claim, write_meta};
 pub use listen::ListenError;
 
-use self::follow::Follower;
-use self::listen::Bound;
-use self::source::Source;
+use self::entrance::Entrance;
 use crate::broker_lifecycle::{self, Lifecycle, Standing};
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::controller::{self, Channel, Controller, ControllerError, Metadata};
+use crate::controller::image::Endpoint;
+use crate::controller::{self, Controller, ControllerError};
 use crate::coordinator::group::{ConsumerSettings, MigrationPolicy};
-use crate::coordinator::{Elsewhere, GroupSettings, Groups, Markers, TransactionSettings, Transactions};
+use crate::coordinator::{GroupSettings, Groups, TransactionSettings};
 use crate::disk::Disk;
-use crate::handlers::{FetchSessions, Rooms};
+use crate::handlers::Rooms;
 use crate::ids::Uuid;
 use crate::net::Network;
 use crate::partition::{self, CleanerSettings, LogDir, Partitions, Schedule};
 use crate::rng::Rng;
-use crate::server::{self, Connections, Door, HangUps, Memory};
-use crate::shutdown::{Shutdown, Trigger, channel};
+use crate::shutdown::{Shutdown, Trigger};
 use crate::spawn::Spawner;
 
 /// How long a stop waits at most for others to take over what this broker leads, in ms.
@@ -99,93 +98,23 @@ pub struct Broker {
 }
 
 impl Broker {
-    /// Opens everything and starts to serve, where the controller is in this process. Blocks while logs are opened.
+    /// Opens everything and starts to serve, where the controller in this process decides alone. Blocks while logs are
+    /// opened.
     ///
     /// # Errors
     /// See [`BrokerError`]; nothing is left running.
     pub fn start(config: Config, doors: &Doors) -> Result<Broker, BrokerError> {
-        let config = Arc::new(config);
-        let bound = listen::bind(&doors.network, &config.network)?;
-        let claim = claim_dirs(&config, doors)?;
-        let source = Source::here(&config, doors, &claim, &bound)?;
-        Ok(Broker::open(config, doors, bound, claim, source, channel()))
+        Ok(Entrance::open(config, doors)?.enter())
     }
 
-    /// As [`Broker::start`], where the controller is another node, which is waited for.
+    /// As [`Broker::start`], where other nodes may have a say, who are waited for.
     ///
     /// # Errors
     /// See [`BrokerError`]; nothing is left running.
     pub async fn join(config: Config, doors: &Doors) -> Result<Broker, BrokerError> {
-        let config = Arc::new(config);
-        let bound = listen::bind(&doors.network, &config.network)?;
-        let claim = claim_dirs(&config, doors)?;
-        let stop = channel();
-        let source = Source::elsewhere(&config, doors, &claim, stop.1.clone()).await?;
-        Ok(doors.spawner.in_place(|| Broker::open(config, doors, bound, claim, source, stop)))
-    }
-
-    fn open(
-        config: Arc<Config>,
-        doors: &Doors,
-        bound: Vec<Bound>,
-        claim: Claim,
-        source: Source,
-        (stop, shutdown): (Trigger, Shutdown),
-    ) -> Broker {
-        let (dir_failures, failed_dirs) = mpsc::unbounded_channel();
-        let (metadata_failures, failed_metadata) = mpsc::unbounded_channel();
-        let partitions = Arc::new(open_partitions(&config, doors, log_dirs(&claim, &dir_failures)));
-        let groups =
-            Groups::new(group_settings(&config), doors.clock.clone(), doors.rng.clone(), doors.spawner);
-        let (chosen, chosen_dirs) = mpsc::unbounded_channel();
-        let Source { metadata, controller, leadership, peers, follows } = source;
-        let listener = config.network.inter_broker_listener.clone();
-        let elsewhere = Elsewhere::new(config.node_id, metadata.clone(), listener, peers.clone());
-        let markers = Markers::new(partitions.clone(), groups.clone(), elsewhere, doors.clock.clone());
-        let transactions = Transactions::new(
-            transaction_settings(&config),
-            markers.clone(),
-            doors.clock.clone(),
-            doors.spawner,
-        );
-        let (node, clock) = (config.node_id, doors.clock.clone());
-        let channel = Channel::new(node, controller.clone(), leadership, peers.clone(), clock, doors.spawner);
-        let cluster_id = claim.cluster_id.clone();
-        let fetchers = replicate::fetchers(&config, doors, cluster_id, &partitions, &peers, &channel);
-        let follower = Follower::new(
-            partitions.clone(),
-            fetchers.clone(),
-            groups.clone(),
-            transactions.clone(),
-            doors.clock.clone(),
-            metadata_failures,
-            chosen,
-        );
-        let clean: Vec<bool> = claim.dirs.iter().map(|dir| dir.clean).collect();
-        metadata.subscribe(follower, |image| partitions.load(image, &clean));
-        let life = lifecycle(&config, doors, &bound, &claim, &channel, &metadata);
-        let slots = usize::try_from(config.replication.fetch_session_slots).unwrap_or(usize::MAX);
-        let rooms = Arc::new(Rooms {
-            clock: doors.clock.clone(),
-            rng: doors.rng.clone(),
-            spawner: doors.spawner,
-            metadata,
-            controller,
-            channel,
-            partitions,
-            groups: groups.clone(),
-            transactions,
-            markers,
-            fetch_sessions: FetchSessions::new(slots, doors.rng.clone()),
-            config,
-        });
-        let listeners = bound.iter().map(|bound| (bound.name.clone(), bound.port)).collect();
-        let mut tasks = start_tasks(&rooms, bound, &shutdown);
-        tasks.extend(follows);
-        replicate::start(&rooms, fetchers, &shutdown, &mut tasks);
-        tasks.push(doors.spawner.spawn(tell_chosen(rooms.clone(), chosen_dirs, shutdown.clone())));
-        let life = join_cluster(&rooms, life, &shutdown, &mut tasks);
-        Broker { rooms, groups, listeners, tasks, stop, life, failed_dirs, failed_metadata, _claim: claim }
+        let mut entrance = doors.spawner.in_place(|| Entrance::open(config, doors))?;
+        entrance.caught_up().await?;
+        Ok(doors.spawner.in_place(|| entrance.enter()))
     }
 
     /// Names and ports of the listeners.
@@ -245,6 +174,9 @@ impl Broker {
             match &self.life {
                 Some(life) => life.leave().await,
                 None => broker_lifecycle::leave_alone(&self.rooms.channel, &self.rooms.metadata, clock).await,
+            }
+            if let Some(controller) = &self.rooms.controller {
+                controller.resign().await;
             }
         };
         tokio::select! {
@@ -309,7 +241,8 @@ fn open_partitions(config: &Arc<Config>, doors: &Doors, dirs: Vec<Arc<LogDir>>) 
 
 fn claim_dirs(config: &Config, doors: &Doors) -> Result<Claim, BrokerError> {
     // A node that names no others is a cluster of its own and may make itself a home.
-    let alone = config.roles.broker && config.roles.controller && config.metadata.voters.len() <= 1;
+    let others = config.metadata.voters.len() > 1 || config.metadata.bootstrap_servers.len() > 1;
+    let alone = config.roles.broker && config.roles.controller && !others;
     let fresh = if alone { Fresh::Format } else { Fresh::Refuse };
     let metadata_dir = &config.metadata_log_dir;
     let claim = claim(&doors.disk, &doors.rng, &config.log_dirs, metadata_dir, config.node_id, fresh)?;
@@ -371,38 +304,9 @@ fn consumer_settings(config: &crate::config::broker::ConsumerGroups) -> Consumer
     }
 }
 
-fn start_tasks(
-    rooms: &Arc<Rooms>,
-    bound: Vec<Bound>,
-    shutdown: &Shutdown,
-) -> Vec<tokio::task::JoinHandle<()>> {
-    let network = &rooms.config.network;
-    let number = |limit: u32| usize::try_from(limit).unwrap_or(usize::MAX);
-    let overrides = network.max_connections_per_ip_overrides.iter();
-    let overrides: BTreeMap<_, _> =
-        overrides.filter_map(|(host, limit)| Some((host.parse().ok()?, number(*limit)))).collect();
-    let connections =
-        Connections::new(number(network.max_connections), number(network.max_connections_per_ip), overrides);
-    let memory = Memory::new(request_memory(network.queued_max_request_bytes));
-    let hang_ups = Arc::new(HangUps::default());
+/// The tasks that look after the logs.
+fn maintain(rooms: &Arc<Rooms>, shutdown: &Shutdown) -> Vec<tokio::task::JoinHandle<()>> {
     let mut tasks = Vec::new();
-    for bound in bound {
-        let door = Door {
-            rooms: rooms.clone(),
-            name: bound.name.into(),
-            side: bound.side,
-            memory: memory.clone(),
-            connections: connections.clone(),
-            hang_ups: hang_ups.clone(),
-            shutdown: shutdown.clone(),
-        };
-        for listener in bound.listeners {
-            tasks.push(rooms.spawner.spawn(server::accept(listener, door.clone())));
-        }
-    }
-    if let Some(controller) = rooms.controller.clone() {
-        tasks.push(rooms.spawner.spawn(controller.keep_time(shutdown.clone())));
-    }
     let log = &rooms.config.log;
     let schedule = Schedule {
         initial_delay: log.initial_task_delay_ms,
@@ -451,25 +355,19 @@ async fn tell_chosen(rooms: Arc<Rooms>, mut bell: mpsc::UnboundedReceiver<()>, m
     }
 }
 
-/// What the broker needs to join a cluster; none if its own process decides alone.
+/// The broker's life in its cluster.
 fn lifecycle(
-    config: &Config,
+    rooms: &Rooms,
     doors: &Doors,
-    bound: &[Bound],
+    endpoints: Vec<Endpoint>,
     claim: &Claim,
-    channel: &Channel,
-    metadata: &Metadata,
-) -> Option<(Lifecycle, broker_lifecycle::Handle)> {
-    if let Some(broker) = channel.active_here().and_then(|_| metadata.image().broker(config.node_id).cloned())
-    {
-        channel.set_broker_epoch(broker.epoch);
-        return None;
-    }
+) -> (Lifecycle, broker_lifecycle::Handle) {
+    let config = &rooms.config;
     let identity = broker_lifecycle::Identity {
         node_id: config.node_id,
         cluster_id: claim.cluster_id.clone(),
         incarnation: doors.rng.uuid(),
-        endpoints: source::endpoints(&config.network.advertised, bound),
+        endpoints,
         features: controller::state::features::supported(),
         rack: config.rack.clone(),
         directories: claim.dirs.iter().map(|dir| dir.id).collect(),
@@ -480,20 +378,7 @@ fn lifecycle(
         session_ms: config.replication.session_timeout_ms,
         registration_ms: config.replication.registration_timeout_ms,
     };
-    let life = Lifecycle::new(identity, times, channel, metadata.clone(), doors.clock.clone());
-    config.roles.broker.then_some(life)
-}
-
-/// Starts the broker's life in its cluster.
-fn join_cluster(
-    rooms: &Rooms,
-    life: Option<(Lifecycle, broker_lifecycle::Handle)>,
-    shutdown: &Shutdown,
-    tasks: &mut Vec<tokio::task::JoinHandle<()>>,
-) -> Option<broker_lifecycle::Handle> {
-    let (life, handle) = life?;
-    tasks.push(rooms.spawner.spawn(life.run(shutdown.clone())));
-    Some(handle)
+    Lifecycle::new(identity, times, &rooms.channel, rooms.metadata.clone(), doors.clock.clone())
 }
 
 /// Waits until the controller has refused the broker for too long.

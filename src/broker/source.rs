@@ -2,15 +2,18 @@
 
 use std::sync::Arc;
 
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use super::claim::Claim;
 use super::listen::{self, Bound};
 use super::{BrokerError, Doors, rules};
+use crate::broker_lifecycle::ControllerIdentity;
 use crate::config::{self, Config};
 use crate::controller::image::Endpoint;
 use crate::controller::observer::{self, Observer};
-use crate::controller::{self, Controller, Leadership, Metadata, Node, Opening};
+use crate::controller::voters::{self, Voter, Voters};
+use crate::controller::{self, Controller, Leadership, Metadata, Node, Opening, Way, raft};
 use crate::ids::Uuid;
 use crate::peer::{Address, Peers};
 use crate::shutdown::Shutdown;
@@ -27,6 +30,10 @@ pub struct Source {
     pub peers: Peers,
     /// Follows the log of another node.
     pub follows: Option<JoinHandle<()>>,
+    /// What the controller in this process says of itself to the others.
+    pub among_others: Option<ControllerIdentity>,
+    /// Turns true when the metadata is as new as the cluster's at the start; none if it is from the start.
+    pub caught_up: Option<watch::Receiver<bool>>,
 }
 
 fn peers(config: &Config, doors: &Doors) -> Peers {
@@ -75,81 +82,121 @@ pub fn endpoints(told: &[config::Listener], bound: &[Bound]) -> Vec<Endpoint> {
 }
 
 impl Source {
-    /// A controller in this process, which leads when this returns. Blocks.
+    /// Opens the log. The wish to stop ends the following of others. Blocks.
     ///
     /// # Errors
     /// The metadata log cannot be read or written.
-    pub fn here(
+    pub fn open(
+        config: &Arc<Config>,
+        doors: &Doors,
+        claim: &Claim,
+        bound: &[Bound],
+        shutdown: &Shutdown,
+    ) -> Result<Source, BrokerError> {
+        if config.roles.controller {
+            Source::here(config, doors, claim, bound)
+        } else {
+            Source::elsewhere(config, doors, claim, shutdown.clone())
+        }
+    }
+
+    /// A controller in this process; one that is alone leads when this returns.
+    fn here(
         config: &Arc<Config>,
         doors: &Doors,
         claim: &Claim,
         bound: &[Bound],
     ) -> Result<Source, BrokerError> {
-        let topics = config.topic_defaults.config();
+        let opening = opening(config, doors, claim);
+        let seats = raft::seats(&opening, &configured_voters(config), metadata_directory(config, claim))?;
         let node = Node {
             id: config.node_id,
-            joins_alone: config.roles.broker,
+            joins_alone: config.roles.broker && seats.is_none(),
             incarnation: doors.rng.uuid(),
             endpoints: endpoints(&config.network.advertised, bound),
             controller_endpoints: endpoints(&config.network.controller_listeners, bound),
             rack: config.rack.clone(),
             directories: claim.dirs.iter().map(|dir| dir.id).collect(),
-            min_insync_replicas: topics.min_insync_replicas,
+            min_insync_replicas: config.topic_defaults.config().min_insync_replicas,
             stopped_cleanly: claim.dirs.iter().all(|dir| dir.clean),
         };
-        let replication = &config.replication;
-        let settings = controller::Settings {
-            node_id: config.node_id,
-            num_partitions: config.topics.num_partitions,
-            default_replication_factor: config.topics.default_replication_factor,
-            min_insync_replicas: usize::try_from(topics.min_insync_replicas).unwrap_or(1),
-            unclean_leader_election: topics.unclean_leader_election,
-            snapshot_bytes: snapshot_bytes(config),
-            session_timeout_ms: replication.session_timeout_ms,
-            disconnect_grace_ms: replication.disconnect_grace_ms,
-            rebalance_interval_ms: replication
-                .auto_leader_rebalance
-                .then_some(replication.leader_imbalance_check_interval_ms),
+        let (settings, rules) = (settings(config), Arc::new(rules::Rules(config.clone())));
+        let (peers, leadership, doors) = (peers(config, doors), leadership(config), controller_doors(doors));
+        let among_others = seats.is_some().then(|| ControllerIdentity {
+            node_id: node.id,
+            incarnation: node.incarnation,
+            endpoints: node.controller_endpoints.clone(),
+            features: controller::state::features::supported(),
+        });
+        let (controller, caught_up) = match seats {
+            None => (Controller::open(&opening, &node, settings, rules, doors)?, None),
+            Some(seats) => {
+                let way = Way {
+                    peers: peers.clone(),
+                    leadership: leadership.clone(),
+                    fetch_timeout_ms: config.metadata.fetch_timeout_ms,
+                };
+                let (controller, caught_up) =
+                    Controller::vote(&opening, &seats, way, &node, settings, rules, doors)?;
+                (controller, Some(caught_up))
+            }
         };
-        let rules = Arc::new(rules::Rules(config.clone()));
-        let opening = opening(config, doors, claim);
-        let controller = Controller::open(&opening, &node, settings, rules, controller_doors(doors))?;
-        Ok(Source {
-            metadata: controller.metadata().clone(),
-            controller: Some(controller),
-            leadership: leadership(config),
-            peers: peers(config, doors),
-            follows: None,
-        })
+        let (metadata, controller) = (controller.metadata().clone(), Some(controller));
+        Ok(Source { metadata, controller, leadership, peers, follows: None, among_others, caught_up })
     }
 
-    /// The log of the active controller, which is elsewhere; followed up to its end when this returns.
-    ///
-    /// # Errors
-    /// The copy of the log cannot be read or written.
-    pub async fn elsewhere(
+    /// The log of the active controller, which is elsewhere.
+    fn elsewhere(
         config: &Arc<Config>,
         doors: &Doors,
         claim: &Claim,
         shutdown: Shutdown,
     ) -> Result<Source, BrokerError> {
         let (peers, leadership) = (peers(config, doors), leadership(config));
-        let metadata = claim.dirs.iter().find(|dir| dir.path == config.metadata_log_dir);
         let settings = observer::Settings {
-            directory: metadata.map_or(Uuid::ZERO, |dir| dir.id),
+            directory: metadata_directory(config, claim),
             snapshot_bytes: snapshot_bytes(config),
         };
         let opening = opening(config, doors, claim);
         let (peers_too, leadership_too) = (peers.clone(), leadership.clone());
         let (observer, metadata) =
             Observer::open(&opening, settings, peers_too, leadership_too, controller_doors(doors))?;
-        let mut caught_up = observer.caught_up();
-        let follows = doors.spawner.spawn(observer.run(shutdown));
-        tracing::info!("waiting for the cluster's metadata");
-        // An error means that the observer has ended, which is told elsewhere.
-        let _ended = caught_up.wait_for(|caught_up| *caught_up).await;
-        Ok(Source { metadata, controller: None, leadership, peers, follows: Some(follows) })
+        let caught_up = Some(observer.caught_up());
+        let follows = Some(doors.spawner.spawn(observer.run(shutdown)));
+        Ok(Source { metadata, controller: None, leadership, peers, follows, among_others: None, caught_up })
     }
+}
+
+fn settings(config: &Config) -> controller::Settings {
+    let (topics, replication) = (config.topic_defaults.config(), &config.replication);
+    controller::Settings {
+        node_id: config.node_id,
+        num_partitions: config.topics.num_partitions,
+        default_replication_factor: config.topics.default_replication_factor,
+        min_insync_replicas: usize::try_from(topics.min_insync_replicas).unwrap_or(1),
+        unclean_leader_election: topics.unclean_leader_election,
+        snapshot_bytes: snapshot_bytes(config),
+        session_timeout_ms: replication.session_timeout_ms,
+        disconnect_grace_ms: replication.disconnect_grace_ms,
+        rebalance_interval_ms: replication
+            .auto_leader_rebalance
+            .then_some(replication.leader_imbalance_check_interval_ms),
+    }
+}
+
+/// `controller.quorum.voters`.
+fn configured_voters(config: &Config) -> Voters {
+    let name = config.network.controller_listener_names.first().cloned().unwrap_or_default();
+    let voter = |voter: &config::broker::Voter| {
+        let endpoint = voters::Endpoint { name: name.clone(), host: voter.host.clone(), port: voter.port };
+        (voter.id, Voter { directory: Uuid::ZERO, endpoints: vec![endpoint] })
+    };
+    Voters::all_of(config.metadata.voters.iter().map(voter))
+}
+
+fn metadata_directory(config: &Config, claim: &Claim) -> Uuid {
+    let metadata = claim.dirs.iter().find(|dir| dir.path == config.metadata_log_dir);
+    metadata.map_or(Uuid::ZERO, |dir| dir.id)
 }
 
 fn snapshot_bytes(config: &Config) -> u64 {

@@ -5,6 +5,8 @@
 //! are not told of it – until it has caught up with its own registration, and again when it is silent for too long.
 //! *Controlled shutdown*: what it leads goes to others before it stops.
 
+mod controllers;
+
 use std::sync::Arc;
 
 use barnabas_protocol::ErrorCode;
@@ -21,10 +23,15 @@ use crate::controller::{Channel, Metadata};
 use crate::ids::Uuid;
 use crate::shutdown::Shutdown;
 
+pub use controllers::ControllerIdentity;
+
 /// The pause between two tries to register, in ms.
 const AGAIN_MS: u64 = 100;
 /// The pause between two heartbeats of a broker that waits to be let go, in ms.
 const LEAVING_MS: u64 = 20;
+/// How long a broker that wants to go waits for a controller's answer, in ms: without a quorum there is nobody to let
+/// it go, and nobody to take over.
+const LAST_ANSWER_MS: u64 = 3_000;
 
 /// What a broker says of itself.
 #[derive(Clone, Debug)]
@@ -181,6 +188,7 @@ impl Lifecycle {
         loop {
             let leaving = *self.leave.borrow_and_update();
             let offset = *offsets.borrow_and_update();
+            let asked_ms = self.clock.now().mono_ms;
             let answer = self.heartbeat(leaving, offset).await;
             let sent_ms = self.clock.now().mono_ms;
             match answer {
@@ -189,6 +197,11 @@ impl Lifecycle {
                     return;
                 }
                 Some(answer) => self.note(answer.is_fenced),
+                None if leaving && self.silent_since(asked_ms, LAST_ANSWER_MS) => {
+                    warn!("no controller lets this broker go: it goes without that");
+                    self.standing.send_replace(Standing::Released);
+                    return;
+                }
                 None => {}
             }
             let pause_ms = if leaving { LEAVING_MS } else { self.times.heartbeat_ms };
@@ -216,6 +229,10 @@ impl Lifecycle {
         }
     }
 
+    fn silent_since(&self, asked_ms: u64, patience_ms: u64) -> bool {
+        self.clock.now().mono_ms.saturating_sub(asked_ms) >= patience_ms
+    }
+
     fn note(&self, is_fenced: bool) {
         let now = if is_fenced { Standing::Fenced } else { Standing::Active };
         self.standing.send_if_modified(|standing| {
@@ -237,7 +254,8 @@ impl Lifecycle {
             want_shut_down: leaving,
             ..Default::default()
         };
-        let deadline_ms = self.clock.now().mono_ms.saturating_add(self.times.session_ms);
+        let patience_ms = if leaving { LAST_ANSWER_MS } else { self.times.session_ms };
+        let deadline_ms = self.clock.now().mono_ms.saturating_add(patience_ms);
         match self.channel.ask(&request, deadline_ms).await {
             Ok(response) if response.error_code == 0 => Some(response),
             Ok(response) => {

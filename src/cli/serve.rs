@@ -69,14 +69,10 @@ async fn until_stopped(config: Config) -> Result<(), Box<dyn std::error::Error>>
     let (trigger, mut shutdown) = shutdown::channel();
     signals::listen(trigger)?;
     let story = Story::of(&config);
-    let broker = if config.roles.controller {
-        Broker::start(config, &doors)?
-    } else {
-        tokio::select! {
-            biased;
-            () = shutdown.requested() => return Ok(()),
-            broker = Broker::join(config, &doors) => broker?,
-        }
+    let broker = tokio::select! {
+        biased;
+        () = shutdown.requested() => return Ok(()),
+        broker = Broker::join(config, &doors) => broker?,
     };
     for line in story.lines(broker.listeners()) {
         println!("{line}");

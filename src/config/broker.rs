@@ -325,6 +325,8 @@ pub struct Metadata {
     pub voters: Vec<Voter>,
     /// `controller.quorum.bootstrap.servers`, as written (`host:port`).
     pub bootstrap_servers: Vec<String>,
+    /// `controller.quorum.fetch.timeout.ms`.
+    pub fetch_timeout_ms: u64,
     /// `metadata.log.segment.bytes`.
     pub segment_bytes: i32,
     /// `metadata.log.segment.ms`.

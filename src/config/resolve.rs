@@ -117,6 +117,7 @@ fn metadata(values: &Values, roles: Roles, node_id: i32, old_file: bool) -> Resu
     Ok(Metadata {
         voters,
         bootstrap_servers,
+        fetch_timeout_ms: values.number("controller.quorum.fetch.timeout.ms")?,
         segment_bytes: values.number("metadata.log.segment.bytes")?,
         segment_ms: values.number("metadata.log.segment.ms")?,
         max_retention_bytes: values.number("metadata.max.retention.bytes")?,

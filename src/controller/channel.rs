@@ -10,8 +10,9 @@ use barnabas_protocol::messages::create_topics::CreatableTopicResult;
 use barnabas_protocol::messages::{
     AllocateProducerIdsRequest, AllocateProducerIdsResponse, AlterPartitionRequest, AlterPartitionResponse,
     AssignReplicasToDirsRequest, AssignReplicasToDirsResponse, BrokerHeartbeatRequest,
-    BrokerHeartbeatResponse, BrokerRegistrationRequest, BrokerRegistrationResponse, CreateTopicsRequest,
-    CreateTopicsResponse, EnvelopeRequest, EnvelopeResponse, Request,
+    BrokerHeartbeatResponse, BrokerRegistrationRequest, BrokerRegistrationResponse,
+    ControllerRegistrationRequest, ControllerRegistrationResponse, CreateTopicsRequest, CreateTopicsResponse,
+    EnvelopeRequest, EnvelopeResponse, Request,
 };
 use bytes::Bytes;
 use parking_lot::Mutex;
@@ -74,6 +75,7 @@ calls! {
     AssignReplicasToDirsRequest => AssignReplicasToDirsResponse, assign_directories;
     BrokerHeartbeatRequest => BrokerHeartbeatResponse, broker_heartbeat;
     BrokerRegistrationRequest => BrokerRegistrationResponse, register_broker;
+    ControllerRegistrationRequest => ControllerRegistrationResponse, register_controller;
 }
 
 impl ControllerCall for CreateTopicsRequest {
@@ -201,7 +203,12 @@ impl Channel {
     ) -> Result<Option<Q::Response>, ChannelError> {
         let leads = |response: &Q::Response| Q::code(response) != ErrorCode::NotController.code();
         if let Some(answer) = self.active_here().and_then(|controller| request.here(controller)) {
-            return Ok(answer.await.ok().filter(leads));
+            // Without a majority it would never come.
+            return Ok(tokio::select! {
+                biased;
+                answer = answer => answer.ok().filter(leads),
+                () = self.shared.clock.sleep_until(deadline_ms) => None,
+            });
         }
         let Some(peer) = self.peer() else { return Ok(None) };
         let left_ms = deadline_ms.saturating_sub(self.shared.clock.now().mono_ms);

@@ -119,14 +119,13 @@ impl Controller {
     /// # Errors
     /// The log cannot be written.
     pub(super) fn start(
-        hard: Hard,
+        (hard, metadata): (Hard, Metadata),
         log: Arc<dyn MetadataLog>,
         start: Start,
         settings: Settings,
         rules: Arc<dyn ConfigRules>,
         doors: Doors,
     ) -> Result<Controller, ControllerError> {
-        let metadata = Metadata::new(hard.image.clone());
         let sessions = Sessions::begin(&hard.image, settings.session_timeout_ms, None, 0);
         let active = Active {
             hard,
@@ -217,6 +216,13 @@ impl Controller {
         let until_ms = self.shared.doors.clock.now().mono_ms.saturating_add(grace_ms);
         self.shared.active.lock().sessions.hung_up(broker, epoch, until_ms);
         self.shared.alarm.notify_one();
+    }
+
+    /// Hands the leadership of the metadata log over to another controller, if there is one, and waits until it is done.
+    pub async fn resign(&self) {
+        if let Some(handed) = self.shared.log.resign() {
+            handed.await;
+        }
     }
 
     /// When the next session of a broker is over, in monotonic ms; none if this node does not lead.
@@ -428,6 +434,16 @@ impl LogEvents for Shared {
         let image = hard.image.clone();
         self.active.lock().hard = hard;
         self.metadata.publish(image, changes);
+    }
+
+    fn nobody_there(&self, voter: i32) {
+        let Some(grace_ms) = self.settings.disconnect_grace_ms else { return };
+        let until_ms = self.doors.clock.now().mono_ms.saturating_add(grace_ms);
+        let mut active = self.active.lock();
+        if active.leading.is_some() && active.sessions.nobody_there(voter, until_ms) {
+            drop(active);
+            self.alarm.notify_one();
+        }
     }
 
     fn failed(&self, error: &ControllerError) {

@@ -64,6 +64,9 @@ pub enum ControllerError {
     /// The epoch to be appended in is over: somebody else leads, or nobody. Not a fault.
     #[error("this node does not lead the metadata log")]
     NotLeader,
+    /// The quorum cannot go on.
+    #[error("the metadata quorum failed: {0}")]
+    Quorum(String),
     /// It was closed.
     #[error("the metadata log is closed")]
     Closed,

@@ -33,6 +33,7 @@ struct Shared {
     image: ArcSwap<Image>,
     offset: watch::Sender<i64>,
     subscriber: OnceLock<Arc<dyn Subscriber>>,
+    failed: watch::Sender<bool>,
     /// Held while somebody is told.
     telling: Mutex<()>,
 }
@@ -42,7 +43,8 @@ impl Metadata {
     pub fn new(image: Image) -> Metadata {
         let (offset, _) = watch::channel(image.offset());
         let image = ArcSwap::from_pointee(image);
-        let shared = Shared { image, offset, subscriber: OnceLock::new(), telling: Mutex::default() };
+        let (subscriber, (failed, _)) = (OnceLock::new(), watch::channel(false));
+        let shared = Shared { image, offset, subscriber, failed, telling: Mutex::default() };
         Metadata { shared: Arc::new(shared) }
     }
 
@@ -54,6 +56,11 @@ impl Metadata {
     /// The offset of the image, and every later one.
     pub fn watch(&self) -> watch::Receiver<i64> {
         self.shared.offset.subscribe()
+    }
+
+    /// Turns true when the metadata log fails, also before there is a subscriber.
+    pub fn failed(&self) -> watch::Receiver<bool> {
+        self.shared.failed.subscribe()
     }
 
     /// Makes somebody know of every change from now on; first of everything that is there, once `prepare` has seen
@@ -88,6 +95,7 @@ impl Metadata {
     /// There will be no newer image.
     pub(in crate::controller) fn fail(&self, error: &ControllerError) {
         tracing::error!(%error, "the metadata log failed");
+        self.shared.failed.send_replace(true);
         if let Some(subscriber) = self.shared.subscriber.get() {
             subscriber.failed(error);
         }

@@ -19,6 +19,7 @@ mod metadata_log;
 pub mod observer;
 mod opening;
 pub mod placement;
+pub mod raft;
 pub mod reach;
 pub mod record;
 pub mod state;
@@ -36,6 +37,7 @@ pub use metadata_log::{
     TOPIC_NAME, standing, voters,
 };
 pub use observer::Observer;
+pub use opening::Way;
 pub use state::activation::Node;
 pub use state::configs::{ConfigChange, ConfigOp};
 pub use state::names;

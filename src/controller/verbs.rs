@@ -7,7 +7,8 @@ use barnabas_protocol::messages::{
     AllocateProducerIdsRequest, AllocateProducerIdsResponse, AlterPartitionReassignmentsRequest,
     AlterPartitionReassignmentsResponse, AlterPartitionRequest, AlterPartitionResponse,
     AssignReplicasToDirsRequest, AssignReplicasToDirsResponse, BrokerHeartbeatRequest,
-    BrokerHeartbeatResponse, BrokerRegistrationRequest, BrokerRegistrationResponse, CreatePartitionsRequest,
+    BrokerHeartbeatResponse, BrokerRegistrationRequest, BrokerRegistrationResponse,
+    ControllerRegistrationRequest, ControllerRegistrationResponse, CreatePartitionsRequest,
     CreatePartitionsResponse, CreateTopicsRequest, CreateTopicsResponse, ElectLeadersRequest,
     ElectLeadersResponse,
 };
@@ -112,6 +113,14 @@ impl Controller {
         self.submit_with_sessions(|image, view, sessions, moment| {
             told(registration::register(image, view, sessions, moment, request))
         })
+    }
+
+    /// ControllerRegistration.
+    pub fn register_controller(
+        &self,
+        request: &ControllerRegistrationRequest,
+    ) -> Receiver<ControllerRegistrationResponse> {
+        self.submit(|image, _| registration::register_controller(image, request))
     }
 
     /// BrokerHeartbeat.

@@ -18,17 +18,17 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
     }
     let controller = ctx.rooms.controller()?;
     let quorum = controller.quorum().ok_or(CloseReason::Dropped)?;
-    let now_ms = ctx.now.wall_ms;
-    let observers = controller.log().followers().list(now_ms);
-    ctx.respond(out, &answer(&request.topics, quorum, &observers, &ctx.rooms.image(), now_ms))
+    let log = controller.log();
+    let (voters, observers) = (log.voters(ctx.now), log.followers().list(ctx.now.wall_ms));
+    ctx.respond(out, &answer(&request.topics, quorum, &voters, &observers, &ctx.rooms.image()))
 }
 
 fn answer(
     asked: &[RequestTopicData],
     quorum: Quorum,
+    voters: &[Follower],
     observers: &[Follower],
     image: &Image,
-    now_ms: i64,
 ) -> DescribeQuorumResponse {
     let right = match asked {
         [topic] if topic.topic_name == TOPIC_NAME => {
@@ -40,32 +40,25 @@ fn answer(
         let topics = asked.iter().map(unknown).collect();
         return DescribeQuorumResponse { topics, ..Default::default() };
     }
-    let voter = ReplicaState {
-        replica_id: quorum.leader,
-        replica_directory_id: quorum.directory,
-        log_end_offset: quorum.log_end,
-        last_fetch_timestamp: now_ms,
-        last_caught_up_timestamp: now_ms,
-    };
     let partition = ResponsePartitionData {
         leader_id: quorum.leader,
         leader_epoch: quorum.epoch,
         high_watermark: image.offset().saturating_add(1),
-        current_voters: vec![voter],
-        observers: observers.iter().map(observer).collect(),
+        current_voters: voters.iter().map(replica).collect(),
+        observers: observers.iter().map(replica).collect(),
         ..Default::default()
     };
     let topic = ResponseTopicData { topic_name: TOPIC_NAME.to_owned(), partitions: vec![partition] };
     DescribeQuorumResponse { topics: vec![topic], nodes: nodes(image), ..Default::default() }
 }
 
-fn observer(observer: &Follower) -> ReplicaState {
+fn replica(replica: &Follower) -> ReplicaState {
     ReplicaState {
-        replica_id: observer.node,
-        replica_directory_id: observer.directory,
-        log_end_offset: observer.log_end,
-        last_fetch_timestamp: observer.last_fetch_ms,
-        last_caught_up_timestamp: observer.last_caught_up_ms,
+        replica_id: replica.node,
+        replica_directory_id: replica.directory,
+        log_end_offset: replica.log_end,
+        last_fetch_timestamp: replica.last_fetch_ms,
+        last_caught_up_timestamp: replica.last_caught_up_ms,
     }
 }
 

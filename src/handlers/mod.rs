@@ -15,6 +15,7 @@ mod config_change;
 mod consumer_group_describe;
 mod consumer_group_heartbeat;
 mod controller_call;
+mod controller_registration;
 mod create_partitions;
 mod create_topics;
 mod delete_groups;
@@ -58,6 +59,7 @@ mod offset_for_leader_epoch;
 mod operations;
 mod out;
 mod produce;
+mod quorum;
 mod rooms;
 mod sync_group;
 mod transaction;
@@ -174,7 +176,9 @@ pub const CONTROLLER_TABLE: &[Row] = &[
     here(ApiKey::BrokerHeartbeat, 0..=2, broker_heartbeat::start),
     decides(ApiKey::UnregisterBroker, 0..=0, unregister_broker::start),
     here(ApiKey::AllocateProducerIds, 0..=0, allocate_producer_ids::start),
+    here(ApiKey::ControllerRegistration, 0..=0, controller_registration::start),
     here(ApiKey::AssignReplicasToDirs, 0..=0, assign_replicas_to_dirs::start),
+    here(ApiKey::Quorum, 0..=0, quorum::start),
 ];
 
 /// What is served to whom.

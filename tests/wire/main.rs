@@ -18,6 +18,7 @@ mod controller_listener;
 mod internal_topics;
 mod metadata_log;
 mod order;
+mod quorum;
 mod records;
 mod repeats;
 mod transactions;

@@ -89,12 +89,20 @@ fn what_was_acknowledged_survives_kill_9_of_brokers() {
 }
 
 #[test]
+fn what_was_acknowledged_survives_kill_9_of_controllers_that_vote() {
+    if Suite::Cluster.wanted() {
+        let _alone = alone();
+        fall(Voters::Three, &[2, 3, 1]);
+    }
+}
+
+#[test]
 fn nodes_that_restart_in_turn_and_a_power_cut_lose_nothing() {
     if !Suite::Cluster.wanted() {
         return;
     }
     let _alone = alone();
-    let mut cluster = Cluster::start(Voters::One);
+    let mut cluster = Cluster::start(Voters::Three);
     let load = Load::start(&cluster.bootstrap());
     for node in [2, 3, 1] {
         load_passes(BETWEEN);
@@ -116,7 +124,7 @@ fn nodes_that_restart_in_turn_and_a_power_cut_lose_nothing() {
 fn without_a_fault_nothing_pauses_and_nothing_is_sent_twice() {
     if Suite::Cluster.wanted() {
         let _alone = alone();
-        let cluster = Cluster::start(Voters::One);
+        let cluster = Cluster::start(Voters::Three);
         let load = Load::start(&cluster.bootstrap());
         load_passes(BETWEEN);
         load.ledger.longest_pause();

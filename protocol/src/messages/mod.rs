@@ -77,6 +77,7 @@ pub mod offset_fetch;
 pub mod offset_for_leader_epoch;
 pub mod produce;
 pub mod push_telemetry;
+pub mod quorum;
 pub mod read_share_group_state;
 pub mod read_share_group_state_summary;
 pub mod records;
@@ -173,6 +174,7 @@ macro_rules! reexport {
 }
 
 every_api::every_api!(reexport);
+pub use quorum::{QuorumRequest, QuorumResponse};
 
 #[cfg(test)]
 mod golden_test;

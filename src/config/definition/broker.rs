@@ -577,7 +577,7 @@ pub(super) static KEYS: &[Key] = keys! { broker:
         "Where controllers are found, when they may change.";
     "controller.quorum.election.timeout.ms": Int = "1000", AtLeast(0), ReadOnly, NotBuilt,
         "Silence of the leader after which an election begins.";
-    "controller.quorum.fetch.timeout.ms": Int = "2000", AtLeast(0), ReadOnly, NotBuilt,
+    "controller.quorum.fetch.timeout.ms": Int = "2000", AtLeast(0), ReadOnly, Built,
         "How long a controller may go without a successful fetch from the leader.";
     "controller.quorum.election.backoff.max.ms": Int = "1000", AtLeast(0), ReadOnly, NotBuilt,
         "Longest pause before the next election.";

@@ -71,6 +71,11 @@ pub(in crate::controller) fn leader_change(
     control([(ControlType::LeaderChange, message.to_bytes(version))], 0, epoch, now)
 }
 
+/// The batch that says who votes from here on.
+pub(in crate::controller) fn voters(voters: &Voters, epoch: i32, now: Now) -> Result<Vec<u8>, BuildError> {
+    control([(ControlType::KRaftVoters, voters.to_record().to_bytes(0))], 0, epoch, now)
+}
+
 /// The first batch of a snapshot; voters only if they may change.
 pub(super) fn snapshot_header(
     header: &SnapshotHeaderRecord,

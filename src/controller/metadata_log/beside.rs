@@ -29,6 +29,15 @@ pub(super) fn check(
             example.display()
         ));
     }
+    check_log(opening, place, empty)
+}
+
+/// Is a log that is empty one that was never written?
+pub(in crate::controller) fn check_log(
+    opening: &Opening,
+    place: &Place,
+    empty: bool,
+) -> Result<(), ControllerError> {
     let formatted = |path: PathBuf| {
         let meta = place.disk.meta(&path).map_err(ControllerError::io("look at", &path))?;
         Ok::<bool, ControllerError>(meta.is_some())
@@ -38,11 +47,11 @@ pub(super) fn check(
         && !formatted(place.dir.join(SnapshotId::FRESH.file_name(super::snapshot::COMPLETE)))?
         && !formatted(opening.dir.join(BOOTSTRAP))?
     {
-        return corrupt(
-            "it is gone, though the directory is in use (meta.properties). Restore it from a copy; to begin anew, \
-             empty the log directories"
-                .to_owned(),
-        );
+        let what =
+            "it is gone, though the directory is in use (meta.properties). Restore it from a copy; to begin \
+                    anew, empty the log directories"
+                .to_owned();
+        return Err(ControllerError::Corrupt { path: place.dir.clone(), what });
     }
     Ok(())
 }

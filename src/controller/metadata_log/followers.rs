@@ -24,6 +24,13 @@ pub struct Follower {
     pub last_caught_up_ms: i64,
 }
 
+impl Follower {
+    /// One that has everything now.
+    pub fn current(node: i32, directory: Uuid, log_end: i64, now_ms: i64) -> Follower {
+        Follower { node, directory, log_end, last_fetch_ms: now_ms, last_caught_up_ms: now_ms }
+    }
+}
+
 /// The observers that have fetched of late.
 #[derive(Debug, Default)]
 pub struct Followers(Mutex<BTreeMap<(i32, Uuid), (Follower, i64)>>);

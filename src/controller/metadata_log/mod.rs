@@ -8,7 +8,7 @@
 //! ```
 
 pub(in crate::controller) mod batches;
-mod beside;
+pub(in crate::controller) mod beside;
 mod copy;
 pub(in crate::controller) mod files;
 mod followers;
@@ -22,6 +22,8 @@ pub mod voters;
 use std::path::PathBuf;
 use std::sync::{Arc, Weak};
 
+use barnabas_protocol::messages::{QuorumRequest, QuorumResponse};
+use futures_util::future::BoxFuture;
 use tokio::sync::watch;
 
 pub use copy::Copy;
@@ -104,8 +106,21 @@ pub trait MetadataLog: Send + Sync {
     /// The snapshots beside it.
     fn snapshots(&self) -> &Snapshots;
 
+    /// How far each voter is, as far as this node can tell.
+    fn voters(&self, now: Now) -> Vec<Follower>;
+
     /// Who copies it without a vote.
     fn followers(&self) -> &Followers;
+
+    /// Answers another voter; none if that one has no part in this log.
+    fn answer_voter(&self, _request: QuorumRequest) -> Option<BoxFuture<'static, QuorumResponse>> {
+        None
+    }
+
+    /// Hands the leadership over to another voter, and waits until that is done; none if there is nothing to hand over.
+    fn resign(&self) -> Option<BoxFuture<'static, ()>> {
+        None
+    }
 
     /// The high watermark: the first offset that is not committed, and every later one.
     fn committed(&self) -> watch::Receiver<i64>;
@@ -146,6 +161,9 @@ pub trait LogEvents: Send + Sync {
 
     /// A snapshot took the place of everything so far.
     fn restored(&self, hard: Hard);
+
+    /// The kernel of another voter's machine says that nobody listens there.
+    fn nobody_there(&self, _voter: i32) {}
 
     /// The log can go on no more.
     fn failed(&self, error: &ControllerError);

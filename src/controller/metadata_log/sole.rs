@@ -9,7 +9,7 @@ use tokio::sync::watch;
 
 use super::files::Files;
 use super::snapshot::Snapshots;
-use super::{Followers, LogEvents, MetadataLog, Position, Quorum, batches};
+use super::{Follower, Followers, LogEvents, MetadataLog, Position, Quorum, batches};
 use crate::clock::Now;
 use crate::controller::error::ControllerError;
 use crate::controller::image::Image;
@@ -109,6 +109,11 @@ impl MetadataLog for SoleLog {
 
     fn snapshots(&self) -> &Snapshots {
         &self.shared.snapshots
+    }
+
+    fn voters(&self, now: Now) -> Vec<Follower> {
+        let (node, log_end) = (self.shared.node, self.next_offset());
+        vec![Follower::current(node, Uuid::ZERO, log_end, now.wall_ms)]
     }
 
     fn followers(&self) -> &Followers {

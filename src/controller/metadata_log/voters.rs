@@ -7,6 +7,7 @@ use barnabas_protocol::messages::records::control::{
 };
 
 use crate::ids::Uuid;
+use crate::peer::Address;
 
 /// Who votes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -37,10 +38,22 @@ pub struct Endpoint {
     pub port: u16,
 }
 
+impl Voter {
+    /// Where other nodes reach it.
+    pub fn address(&self) -> Option<Address> {
+        self.endpoints.first().map(|at| Address { host: at.host.clone(), port: at.port })
+    }
+}
+
 impl Voters {
     /// All of these, and a majority of them decides.
     pub fn all_of(nodes: impl IntoIterator<Item = (i32, Voter)>) -> Voters {
         Voters { nodes: nodes.into_iter().collect(), majorities: Vec::new() }
+    }
+
+    /// The nodes and their directories.
+    pub fn ids(&self) -> impl Iterator<Item = (i32, Uuid)> {
+        self.nodes.iter().map(|(id, voter)| (*id, voter.directory))
     }
 
     /// As KRAFT_VOTERS has it.

@@ -8,9 +8,10 @@ use barnabas_protocol::messages::records::metadata::{
 };
 use barnabas_protocol::messages::{
     BrokerHeartbeatRequest, BrokerHeartbeatResponse, BrokerRegistrationRequest, BrokerRegistrationResponse,
+    ControllerRegistrationRequest, ControllerRegistrationResponse, controller_registration,
 };
 
-use super::super::image::{BrokerImage, Endpoint, FeatureRange, Image, PartitionImage};
+use super::super::image::{BrokerImage, ControllerImage, Endpoint, FeatureRange, Image, PartitionImage};
 use super::super::record::Record;
 use super::features::METADATA_VERSION;
 use super::partition_change::{Touched, touched, touched_where};
@@ -165,6 +166,51 @@ fn registered(request: &BrokerRegistrationRequest) -> BrokerImage {
         directories: request.log_dirs.clone(),
         cordoned: None,
     }
+}
+
+/// ControllerRegistration: a controller says where it is and what it supports.
+pub fn register_controller(
+    image: &Image,
+    request: &ControllerRegistrationRequest,
+) -> Decision<ControllerRegistrationResponse> {
+    let lacks = |(name, level): (&str, i16)| {
+        let supported = request.features.iter().find(|feature| feature.name == name)?;
+        let range = supported.min_supported_version..=supported.max_supported_version;
+        (!range.contains(&level)).then(|| {
+            format!(
+                "Unable to register controller {} because it does not support finalized version {level} of {name}.",
+                request.controller_id
+            )
+        })
+    };
+    if let Some(message) = image.features().find_map(lacks) {
+        let error_code = ErrorCode::UnsupportedVersion.code();
+        return Decision::only(ControllerRegistrationResponse {
+            error_code,
+            error_message: Some(message),
+            ..Default::default()
+        });
+    }
+    let endpoint = |at: &controller_registration::Listener| Endpoint {
+        listener: at.name.as_str().into(),
+        host: at.host.as_str().into(),
+        port: at.port,
+        security_protocol: at.security_protocol,
+    };
+    let feature = |feature: &controller_registration::Feature| FeatureRange {
+        name: feature.name.as_str().into(),
+        min: feature.min_supported_version,
+        max: feature.max_supported_version,
+    };
+    let controller = ControllerImage {
+        id: request.controller_id,
+        incarnation: request.incarnation_id,
+        zk_migration_ready: request.zk_migration_ready,
+        endpoints: request.listeners.iter().map(endpoint).collect(),
+        features: request.features.iter().map(feature).collect(),
+    };
+    let records = vec![brokers::controller_to_record(&controller).into()];
+    Decision { records, reply: ControllerRegistrationResponse { error_message: None, ..Default::default() } }
 }
 
 /// Where a broker is between coming and going.

@@ -63,6 +63,17 @@ impl Sessions {
         }
     }
 
+    /// Nobody listens where the node of a broker should: one that has not been heard of since this controller leads has
+    /// until `until_ms`. True if that is sooner than it had. Of one that was heard of, its own connection tells.
+    pub fn nobody_there(&mut self, broker: i32, until_ms: u64) -> bool {
+        let assumed = self.heard.get_mut(&broker).filter(|heard| heard.metadata_offset < 0);
+        assumed.is_some_and(|heard| {
+            let sooner = until_ms < heard.until_ms;
+            heard.until_ms = heard.until_ms.min(until_ms);
+            sooner
+        })
+    }
+
     /// When the next session ends of a broker that is not fenced.
     pub fn next_end(&self, image: &Image) -> Option<u64> {
         self.unfenced(image).map(|(_, heard)| heard.until_ms).min()
