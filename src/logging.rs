@@ -20,9 +20,8 @@ static ROOT: OnceLock<Root> = OnceLock::new();
 
 /// Starts the log. A second call changes nothing.
 pub fn start() {
-    let directives = format!("{QUIET},{}", std::env::var("RUST_LOG").unwrap_or_default());
-    let filter =
-        EnvFilter::builder().with_default_directive(LevelFilter::INFO.into()).parse_lossy(directives);
+    let wanted = std::env::var("RUST_LOG").unwrap_or_default();
+    let filter = EnvFilter::new(format!("{},{QUIET},{wanted}", LevelFilter::INFO));
     let level = filter.max_level_hint().unwrap_or(LevelFilter::INFO);
     let (filter, handle) = reload::Layer::new(filter);
     let lines = fmt::layer().with_writer(std::io::stderr).with_ansi(std::io::stderr().is_terminal());
@@ -69,7 +68,7 @@ pub fn root_level() -> Level {
 /// Sets the level of everything. Nothing happens if no log was started.
 pub fn set_root_level(level: Level) {
     let Some(root) = ROOT.get() else { return };
-    let filter = EnvFilter::builder().with_default_directive(level.0.into()).parse_lossy(QUIET);
+    let filter = EnvFilter::new(format!("{},{QUIET}", level.0));
     if root.filter.reload(filter).is_ok() {
         *root.level.lock() = level.0;
     }
