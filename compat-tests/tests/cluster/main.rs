@@ -92,7 +92,7 @@ fn what_was_acknowledged_survives_kill_9_of_brokers() {
 fn what_was_acknowledged_survives_kill_9_of_controllers_that_vote() {
     if Suite::Cluster.wanted() {
         let _alone = alone();
-        fall(Voters::Three, &[2, 3, 1]);
+        fall(Voters::Three, &[&[2], &[3], &[1]]);
     }
 }
 
