@@ -3,9 +3,16 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Once;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
 
 /// The environment variable with the names of the suites to leave out, separated by commas.
 pub const SKIP: &str = "COMPAT_SKIP";
+
+/// How long all tests of one program may take together: what does not end says so, instead of holding up whoever waits.
+const LIMIT: Duration = Duration::from_mins(15);
 
 /// A group of tests that needs the same tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +49,7 @@ impl Suite {
 
     /// Whether the suite is to run. Fails, naming the suite, when the machine lacks what it needs.
     pub fn wanted(self) -> bool {
+        limit_time();
         let skipped = std::env::var(SKIP).unwrap_or_default();
         if skipped.split(',').any(|name| name == self.name()) {
             println!("suite {}: skipped as asked", self.name());
@@ -58,6 +66,28 @@ impl Suite {
         }
         true
     }
+}
+
+/// Ends this program and its brokers when its time is up. `CLUSTER_SECONDS` comes on top, once for each test that obeys it.
+fn limit_time() {
+    static WATCH: Once = Once::new();
+    WATCH.call_once(|| {
+        let asked = std::env::var("CLUSTER_SECONDS").ok().and_then(|text| text.parse().ok());
+        let limit = LIMIT + Duration::from_secs(asked.unwrap_or(0)) * 4;
+        std::thread::spawn(move || {
+            std::thread::sleep(limit);
+            report(&format!("the tests do not end within {} s: given up\n", limit.as_secs()));
+            let threads = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+            for thread in threads {
+                let children = std::fs::read_to_string(thread.path().join("children")).unwrap_or_default();
+                let pids = children.split_whitespace().filter_map(|pid| Pid::from_raw(pid.parse().ok()?));
+                for child in pids {
+                    let _ = kill_process(child, Signal::KILL);
+                }
+            }
+            std::process::abort();
+        });
+    });
 }
 
 /// The folder of this crate, with its scripts.

@@ -50,13 +50,18 @@ impl Rooms {
         self.metadata.image()
     }
 
-    /// Waits until this broker is registered and knows what the controller decided about it. Before, the metadata may
-    /// call it the leader of partitions whose last records a power cut took from it.
+    /// Waits until this broker knows of itself that it is registered and no longer fenced. Before, the metadata may call
+    /// it the leader of partitions whose last records a power cut took from it, and may name no broker at all: librdkafka
+    /// (2.12) forgets every broker it knew when it is told so, and never finds one again.
     pub async fn entered(&self) {
         let epoch = self.channel.registered().await;
         let mut offsets = self.metadata.watch();
+        let known = |_: &i64| {
+            let image = self.image();
+            image.broker(self.config.node_id).is_some_and(|own| own.epoch >= epoch && own.is_active())
+        };
         // An error means that nobody follows the metadata any more: the process is about to end.
-        let _ended = offsets.wait_for(|offset| *offset >= epoch).await.is_err();
+        let _ended = offsets.wait_for(known).await.is_err();
     }
 
     /// The node whose controller is active, as far as this node knows; -1 if nobody is known.

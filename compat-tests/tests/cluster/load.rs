@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use compat_tests::suite;
 use rdkafka::ClientContext;
@@ -131,10 +131,14 @@ fn produce(number: usize, bootstrap: &str, ledger: &Arc<Ledger>, stop: &AtomicBo
         let sent = Sent { producer: number, key, number: record / KEYS as u64 };
         let (key, value) = (sent.key(), sent.value());
         let mut record = BaseRecord::with_opaque_to(TOPIC, Box::new(sent)).key(&key).payload(&value);
+        let end = Instant::now() + PATIENCE;
         loop {
             match producer.send(record) {
                 Ok(()) => break,
-                Err((KafkaError::MessageProduction(RDKafkaErrorCode::QueueFull), again)) => record = again,
+                Err((KafkaError::MessageProduction(RDKafkaErrorCode::QueueFull), again)) => {
+                    assert!(Instant::now() < end, "producer {number}: nothing is acknowledged any more");
+                    record = again;
+                }
                 Err((error, _)) => panic!("producer {number}: {error}"),
             }
             std::thread::sleep(PACE);
