@@ -104,7 +104,7 @@ fn put_topic(w: &mut Writer<'_>, name: &str, id: Uuid, by_id: bool) {
 
 /// The heads of topics in both answers: an array of topics, in each an array of partitions, all announced by their
 /// counts before they are written.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Heads {
     topics_left: usize,
     partitions_left: usize,

@@ -28,6 +28,8 @@ pub struct ProduceRequest<'a> {
     pub timeout_ms: i32,
     /// What to append.
     pub topics: Topics<'a>,
+    /// Topics with a partition: the others are not answered.
+    pub topics_with_partitions: usize,
     /// There is more than one topic, or a topic with more than one partition: see [`without_repeats`].
     pub names_many: bool,
 }
@@ -51,10 +53,12 @@ impl<'a> ProduceRequest<'a> {
         let topics = count(&mut r, 1)?;
         let topics_at = length.saturating_sub(r.rest().len());
         let mut names_many = topics > 1;
+        let mut topics_with_partitions = 0_usize;
         for _ in 0..topics {
             read_topic(&mut r)?;
             let partitions = count(&mut r, 1)?;
             names_many |= partitions > 1;
+            topics_with_partitions += usize::from(partitions > 0);
             skip_partitions(&mut r, partitions, see)?;
             skip_tags(&mut r)?;
         }
@@ -63,7 +67,7 @@ impl<'a> ProduceRequest<'a> {
         let (head, rest) = body.split_at_mut(topics_at.min(length));
         let transactional_id = nullable_text(&mut reader(head, version, FLEXIBLE))?;
         let topics = Topics { version, left: topics, rest };
-        Ok(ProduceRequest { transactional_id, acks, timeout_ms, topics, names_many })
+        Ok(ProduceRequest { transactional_id, acks, timeout_ms, topics, topics_with_partitions, names_many })
     }
 }
 
@@ -300,6 +304,10 @@ pub struct ProduceResponseWriter<'o> {
     heads: Heads,
 }
 
+/// Where a [`ProduceResponseWriter`] stopped.
+#[derive(Clone, Copy, Debug)]
+pub struct PausedAnswer(Heads);
+
 /// Turns a written answer that grants an append, at `start` of `body`, into a refusal.
 pub fn refuse_written(body: &mut [u8], start: usize, version: i16, error_code: i16) {
     let offsets = if version >= 5 { 3 } else { 2 };
@@ -316,6 +324,18 @@ impl<'o> ProduceResponseWriter<'o> {
         let mut w = Writer::new(out, version);
         w.set_flexible(version >= FLEXIBLE);
         ProduceResponseWriter { heads: Heads::begin(&mut w, topics), w }
+    }
+
+    /// Stops between two partitions: what was written may be put in front of the rest later.
+    pub fn pause(self) -> PausedAnswer {
+        PausedAnswer(self.heads)
+    }
+
+    /// Goes on behind what was written before the pause, which `out` ends with.
+    pub fn resume(out: &'o mut Vec<u8>, version: i16, paused: PausedAnswer) -> ProduceResponseWriter<'o> {
+        let mut w = Writer::new(out, version);
+        w.set_flexible(version >= FLEXIBLE);
+        ProduceResponseWriter { heads: paused.0, w }
     }
 
     /// The next topic; `partitions` calls of [`Self::partition`] follow.

@@ -23,6 +23,7 @@ use crate::handlers::{FetchSessions, Rooms, Side};
 use crate::replication::Fetchers;
 use crate::server::{self, Connections, Door, HangUps, Memory};
 use crate::shutdown::{Shutdown, Trigger, channel};
+use crate::spawn::Lane;
 
 /// See the module.
 pub(super) struct Entrance {
@@ -105,6 +106,7 @@ impl Entrance {
             clock: doors.clock.clone(),
             rng: doors.rng.clone(),
             spawner: doors.spawner,
+            unpacking: Lane::beside_the_workers(doors.spawner),
             metadata,
             controller,
             channel,

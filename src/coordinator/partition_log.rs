@@ -60,6 +60,7 @@ fn append_built(
         timestamps: TimestampRule::Create { before_max_ms: i64::MAX, after_max_ms: i64::MAX },
         now_ms: now.wall_ms,
         caps: Caps::default(),
+        codec: None,
     };
     let checked =
         RawBatch::sole(&mut batch, true).and_then(|raw| raw.validate(&rules, &mut Scratch::default()));

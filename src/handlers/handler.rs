@@ -199,6 +199,11 @@ pub trait Ticket: Send {
         true
     }
 
+    /// Bytes of the request that it holds on to: they count as the frame did, which is gone.
+    fn held_bytes(&self) -> usize {
+        0
+    }
+
     /// Writes the body, or parks again.
     fn finish(self: Box<Self>, ctx: &Ctx<'_>, out: &mut Out) -> Answer;
 }
@@ -209,16 +214,17 @@ where
     T: Send + 'static,
     F: FnOnce(T, &Ctx<'_>, &mut Out) -> Answer + Send + 'static,
 {
-    Ok(Outcome::Parked(Box::new(When { receiver, value: None, then, has_begun: true })))
+    Ok(Outcome::Parked(Box::new(When { receiver, value: None, then, has_begun: true, held_bytes: 0 })))
 }
 
-/// As [`when`], where nothing has been done yet that later requests could rely on.
-pub fn before_it_begins<T, F>(receiver: oneshot::Receiver<T>, then: F) -> Answer
+/// As [`when`], where something has not been done yet that later requests could rely on; meanwhile `held_bytes` of the
+/// request are kept.
+pub fn before_it_begins<T, F>(receiver: oneshot::Receiver<T>, held_bytes: usize, then: F) -> Answer
 where
     T: Send + 'static,
     F: FnOnce(T, &Ctx<'_>, &mut Out) -> Answer + Send + 'static,
 {
-    Ok(Outcome::Parked(Box::new(When { receiver, value: None, then, has_begun: false })))
+    Ok(Outcome::Parked(Box::new(When { receiver, value: None, then, has_begun: false, held_bytes })))
 }
 
 /// Does work that blocks on a thread of its own, then goes on with `then`.
@@ -286,6 +292,7 @@ struct When<T, F> {
     value: Option<T>,
     then: F,
     has_begun: bool,
+    held_bytes: usize,
 }
 
 impl<T, F> Ticket for When<T, F>
@@ -303,6 +310,10 @@ where
 
     fn has_begun(&self) -> bool {
         self.has_begun
+    }
+
+    fn held_bytes(&self) -> usize {
+        self.held_bytes
     }
 
     fn finish(self: Box<Self>, ctx: &Ctx<'_>, out: &mut Out) -> Answer {

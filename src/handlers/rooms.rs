@@ -9,7 +9,7 @@ use crate::controller::{Channel, Controller, Image, Metadata, MetadataLog};
 use crate::coordinator::{Groups, Markers, Transactions};
 use crate::partition::Partitions;
 use crate::rng::Rng;
-use crate::spawn::Spawner;
+use crate::spawn::{Lane, Spawner};
 
 /// The rooms of one broker. Made once at the start, in `broker.rs`.
 pub struct Rooms {
@@ -21,6 +21,8 @@ pub struct Rooms {
     pub rng: Rng,
     /// The door of concurrency.
     pub spawner: Spawner,
+    /// Where batches are unpacked that unpack to much.
+    pub unpacking: Lane,
     /// The cluster's metadata.
     pub metadata: Metadata,
     /// How it changes, where this node is a controller.

@@ -32,6 +32,9 @@ pub struct CleanerSettings {
     pub backoff_ms: u64,
 }
 
+/// What a compressed batch may unpack to if it is to be compacted. It is held in memory then.
+const UNPACKED_BYTES: u64 = 128 << 20;
+
 /// What is known of compaction besides the logs.
 #[derive(Debug, Default)]
 pub(super) struct Cleaner(Mutex<State>);
@@ -149,6 +152,7 @@ impl Partitions {
             load_factor: settings.load_factor,
             step_bytes: (settings.io_bytes / threads).max(1),
             hash_seed: self.doors.rng.next_u64(),
+            unpacked_bytes: UNPACKED_BYTES,
         };
         if !self.cleaner.0.lock().busy.insert(partition.id().clone()) {
             // Another thread was quicker.

@@ -409,7 +409,6 @@ pub(super) fn log_config(topic: &TopicConfig) -> LogConfig {
         min_compaction_lag_ms: topic.min_compaction_lag_ms,
         max_compaction_lag_ms: topic.max_compaction_lag_ms,
         delete_retention_ms: topic.delete_retention_ms,
-        max_decompressed_bytes: u64::from(size(topic.max_decompressed_message_bytes)),
         append_time: topic.log_append_time,
         ..LogConfig::default()
     }

@@ -15,6 +15,7 @@ use tokio::time::Sleep;
 
 use super::dispatch::{self, Origin};
 use super::inbox::Inbox;
+use super::memory::Held;
 use super::outbox::Outbox;
 use crate::handlers::{CloseReason, Out, Outcome, Rooms, Session, Ticket};
 use crate::net::Stream;
@@ -46,7 +47,7 @@ pub enum End {
 
 /// A reply's place in the order.
 enum Slot {
-    Waiting { ticket: Box<dyn Ticket>, origin: Origin },
+    Waiting { ticket: Box<dyn Ticket>, origin: Origin, held: Option<Held> },
     Answered(Out),
 }
 
@@ -167,10 +168,10 @@ impl<'a> Connection<'a> {
         while self.closing.is_none() {
             match self.slots.pop_front() {
                 Some(Slot::Answered(mut replies)) => self.outbox.out().append(&mut replies),
-                Some(Slot::Waiting { mut ticket, origin }) => {
+                Some(Slot::Waiting { mut ticket, origin, held }) => {
                     let due = ticket.deadline().is_some_and(|deadline| deadline <= now_ms);
                     if !(due || self.stopping) && ticket.poll_ready(cx).is_pending() {
-                        self.slots.push_front(Slot::Waiting { ticket, origin });
+                        self.slots.push_front(Slot::Waiting { ticket, origin, held });
                         break;
                     }
                     let (rooms, session) = (self.rooms, self.session);
@@ -179,7 +180,8 @@ impl<'a> Connection<'a> {
                         Ok(Outcome::Done | Outcome::Silent) => {}
                         Ok(Outcome::Parked(_)) if self.stopping => self.close(End::Stopping),
                         Ok(Outcome::Parked(ticket)) => {
-                            self.slots.push_front(Slot::Waiting { ticket, origin });
+                            let held = self.inbox.hold(ticket.held_bytes());
+                            self.slots.push_front(Slot::Waiting { ticket, origin, held });
                             // It must be polled once more to be woken again.
                             moved = true;
                             continue;
@@ -229,7 +231,8 @@ impl<'a> Connection<'a> {
                 Ok(Outcome::Done | Outcome::Silent) => {}
                 Ok(Outcome::Parked(ticket)) => {
                     self.only_produces &= produce && ticket.has_begun();
-                    self.slots.push_back(Slot::Waiting { ticket, origin });
+                    let held = self.inbox.hold(ticket.held_bytes());
+                    self.slots.push_back(Slot::Waiting { ticket, origin, held });
                 }
                 Err(reason) => self.close(End::HungUp(reason)),
             }

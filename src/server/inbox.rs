@@ -6,7 +6,7 @@ use std::task::{Context, Poll, ready};
 
 use barnabas_protocol::frame::{self, Frame, LENGTH_SIZE};
 
-use super::memory::{Buffer, Memory, Place, SMALL_BUFFER, SMALL_FRAME};
+use super::memory::{Buffer, Held, Memory, Place, SMALL_BUFFER, SMALL_FRAME};
 use crate::handlers::CloseReason;
 use crate::net::Stream;
 
@@ -44,6 +44,11 @@ impl Inbox {
             place: Place::default(),
             began_at: None,
         }
+    }
+
+    /// Counts what a waiting request holds of its frame; nothing is nothing.
+    pub fn hold(&self, bytes: usize) -> Option<Held> {
+        (bytes > 0).then(|| self.memory.hold(bytes))
     }
 
     fn unread(&self) -> &[u8] {

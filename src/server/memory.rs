@@ -123,6 +123,13 @@ impl Memory {
         Poll::Pending
     }
 
+    /// Counts `bytes` that a request has copied and holds on to while it waits: the frame they came in is given back.
+    pub fn hold(&self, bytes: usize) -> Held {
+        let mut state = self.0.lock();
+        state.used = state.used.saturating_add(bytes);
+        Held { bytes, memory: self.clone() }
+    }
+
     /// True while somebody waits: then who holds a buffer must fill it at a decent pace.
     pub fn contended(&self) -> bool {
         !self.0.lock().waiting.is_empty()
@@ -133,28 +140,33 @@ impl Memory {
         self.0.lock().used
     }
 
-    fn leave(&self, ticket: u64) {
+    /// Changes the account, and wakes whoever can go on by that.
+    fn free(&self, change: impl FnOnce(&mut State)) {
         let mut state = self.0.lock();
-        state.waiting.remove(&ticket);
+        change(&mut state);
         let wakers = front(&state);
         drop(state);
         wakers.into_iter().for_each(Waker::wake);
     }
 
+    fn leave(&self, ticket: u64) {
+        self.free(|state| {
+            state.waiting.remove(&ticket);
+        });
+    }
+
     fn give_back(&self, buffer: Vec<u8>) {
         let bytes = buffer.len();
-        let mut state = self.0.lock();
-        state.used = state.used.saturating_sub(bytes);
-        if bytes <= SMALL_FRAME {
-            state.used_by_small = state.used_by_small.saturating_sub(bytes);
-        }
-        if bytes <= LARGEST_KEPT && state.kept_bytes.saturating_add(bytes) <= KEPT {
-            state.kept_bytes = state.kept_bytes.saturating_add(bytes);
-            state.kept.push(buffer);
-        }
-        let wakers = front(&state);
-        drop(state);
-        wakers.into_iter().for_each(Waker::wake);
+        self.free(|state| {
+            state.used = state.used.saturating_sub(bytes);
+            if bytes <= SMALL_FRAME {
+                state.used_by_small = state.used_by_small.saturating_sub(bytes);
+            }
+            if bytes <= LARGEST_KEPT && state.kept_bytes.saturating_add(bytes) <= KEPT {
+                state.kept_bytes = state.kept_bytes.saturating_add(bytes);
+                state.kept.push(buffer);
+            }
+        });
     }
 }
 
@@ -192,6 +204,18 @@ impl Drop for Buffer {
     }
 }
 
+/// Bytes that a waiting request holds, given back when dropped.
+pub struct Held {
+    bytes: usize,
+    memory: Memory,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.memory.free(|state| state.used = state.used.saturating_sub(self.bytes));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -221,6 +245,19 @@ mod tests {
         let fourth = acquire(&memory, 100 * 1024, &mut fourth_place).expect("and then the next one's");
         assert!(!memory.contended());
         drop((third, fourth, small));
+        assert_eq!(memory.used(), 0);
+    }
+
+    #[test]
+    fn what_waiting_requests_hold_is_missing_to_large_frames() {
+        let memory = Memory::new(1024 * 1024);
+        let held = memory.hold(2 * 1024 * 1024);
+        let mut place = Place::default();
+        assert!(acquire(&memory, 100 * 1024, &mut place).is_none());
+        let small = acquire(&memory, 1000, &mut Place::default()).expect("small ones have their share");
+        drop(held);
+        let large = acquire(&memory, 100 * 1024, &mut place).expect("it was given back");
+        drop((small, large));
         assert_eq!(memory.used(), 0);
     }
 

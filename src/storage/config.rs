@@ -37,8 +37,6 @@ pub struct LogConfig {
     pub max_compaction_lag_ms: i64,
     /// `delete.retention.ms`: how long tombstones and markers can still be read after a compaction.
     pub delete_retention_ms: i64,
-    /// `max.decompressed.message.bytes`.
-    pub max_decompressed_bytes: u64,
     /// `message.timestamp.type` is `LogAppendTime`.
     pub append_time: bool,
     /// `message.timestamp.before.max.ms`: how far a record's time may lie in the past.
@@ -104,7 +102,6 @@ impl Default for LogConfig {
             min_compaction_lag_ms: 0,
             max_compaction_lag_ms: i64::MAX,
             delete_retention_ms: 86_400_000,
-            max_decompressed_bytes: 2_147_483_639,
             append_time: false,
             timestamp_before_max_ms: i64::MAX,
             timestamp_after_max_ms: 3_600_000,

@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
-use barnabas_protocol::batch::{BatchView, Caps, OVERHEAD_BYTES, Scratch};
+use barnabas_protocol::batch::{BatchView, OVERHEAD_BYTES, Scratch};
 
 use super::log::{Log, Segments};
 use super::scan::{Found, ScanError};
@@ -176,18 +176,10 @@ impl Log {
             let bad = |what: String| ScanError::Bad { position: found.position, what };
             let view = BatchView::first(&bytes).map_err(|fault| bad(fault.to_string()))?;
             let view = view.ok_or_else(|| bad("a batch is cut".into()))?;
-            let records =
-                view.records(&mut scratch, Caps::default()).map_err(|fault| bad(fault.to_string()))?;
-            for record in records {
-                let record = record.map_err(|fault| bad(fault.to_string()))?;
-                let at = TimestampOffset {
-                    timestamp: record.timestamp(&found.header),
-                    offset: record.offset(found.header.base_offset),
-                    leader_epoch: found.header.leader_epoch,
-                };
-                if at.timestamp >= timestamp && at.offset >= start {
-                    return Ok(Some(at));
-                }
+            let first = view.find_time(timestamp, start, &mut scratch);
+            if let Some((timestamp, offset)) = first.map_err(|fault| bad(fault.to_string()))? {
+                let leader_epoch = found.header.leader_epoch;
+                return Ok(Some(TimestampOffset { timestamp, offset, leader_epoch }));
             }
         }
         Ok(None)

@@ -159,6 +159,7 @@ pub(super) fn valid(bytes: &mut [u8]) -> ValidBatch<'_> {
         timestamps: TimestampRule::Create { before_max_ms: i64::MAX, after_max_ms: i64::MAX },
         now_ms: NOW.wall_ms,
         caps: Caps::default(),
+        codec: None,
     };
     RawBatch::sole(bytes, true).unwrap().validate(&rules, &mut Scratch::default()).unwrap()
 }
@@ -199,8 +200,13 @@ pub(super) fn put_bytes(
     appender.append(valid(&mut bytes), 0, origin, now)
 }
 
-pub(super) const LIMITS: CleanLimits =
-    CleanLimits { key_bytes: 1 << 20, load_factor: 0.9, step_bytes: 300, hash_seed: 5 };
+pub(super) const LIMITS: CleanLimits = CleanLimits {
+    key_bytes: 1 << 20,
+    load_factor: 0.9,
+    step_bytes: 300,
+    hash_seed: 5,
+    unpacked_bytes: 1 << 20,
+};
 
 /// Compacts whatever there is; gives up to where.
 pub(super) fn compact(

@@ -22,3 +22,4 @@ mod quorum;
 mod records;
 mod repeats;
 mod transactions;
+mod unpacking;

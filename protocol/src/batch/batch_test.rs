@@ -22,6 +22,7 @@ pub(super) fn rules() -> Rules {
         timestamps: TimestampRule::Create { before_max_ms: i64::MAX, after_max_ms: 3_600_000 },
         now_ms: 10_000,
         caps: Caps::default(),
+        codec: None,
     }
 }
 

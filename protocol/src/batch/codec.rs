@@ -53,27 +53,24 @@ impl Codec {
     }
 }
 
-/// How much a compressed batch may grow. Kafka has no such limit; without one a kilobyte keeps a core busy for minutes.
+/// How much a compressed batch may grow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Caps {
-    /// Never more than this many bytes.
+    /// All its records together, in bytes.
     pub bytes: u64,
-    /// Never more than this many times the packed size, but [`Caps::FLOOR_BYTES`] are always allowed.
-    pub ratio: u32,
+    /// One record, in bytes without its length field (`max.decompressed.message.bytes`). Looked at by the checks only.
+    pub record_bytes: u64,
 }
 
 impl Caps {
-    /// What any batch may grow to, however small it is packed.
-    pub const FLOOR_BYTES: u64 = 64 << 20;
-
-    pub(crate) fn limit(&self, packed: usize) -> u64 {
-        let packed = u64::try_from(packed).unwrap_or(u64::MAX);
-        packed.saturating_mul(u64::from(self.ratio)).max(Self::FLOOR_BYTES).min(self.bytes)
-    }
+    /// What the records of any batch may have together. Kafka has no such limit, but no client can make more: their
+    /// builders count in 32 bits.
+    pub const MOST_BYTES: u64 = 2_147_483_647;
 }
 
 impl Default for Caps {
+    /// What may be held whole in memory.
     fn default() -> Caps {
-        Caps { bytes: 256 << 20, ratio: 1000 }
+        Caps { bytes: 256 << 20, record_bytes: Self::MOST_BYTES }
     }
 }

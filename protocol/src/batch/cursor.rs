@@ -2,6 +2,9 @@
 //!
 //! Every read proves its bounds; `None` means that the bytes end or cannot be what they should be.
 
+/// The longest varint.
+const VARINT_BYTES: usize = 5;
+
 /// Where the fields of records are read from: plain bytes, or bytes that come out of a decompressor.
 pub(crate) trait Feed {
     /// What stands for a run of bytes.
@@ -16,6 +19,12 @@ pub(crate) trait Feed {
     /// A number that goes down by one with each byte read.
     fn left(&self) -> u64;
     fn mark(&self) -> Self::Mark;
+    /// How many bytes a record may have.
+    fn longest(&self) -> u64;
+    /// After a varint could not be read: because it does not end within its five bytes, all of which are there?
+    fn has_endless_varint(&self) -> bool;
+    /// The bytes of a run.
+    fn length_of(span: Self::Span) -> usize;
 }
 
 impl<'a> Feed for Cursor<'a> {
@@ -50,6 +59,19 @@ impl<'a> Feed for Cursor<'a> {
     #[inline]
     fn mark(&self) -> &'a [u8] {
         self.0
+    }
+
+    #[inline]
+    fn longest(&self) -> u64 {
+        u64::MAX
+    }
+
+    fn has_endless_varint(&self) -> bool {
+        self.0.len() >= VARINT_BYTES
+    }
+
+    fn length_of(span: &'a [u8]) -> usize {
+        span.len()
     }
 }
 
@@ -116,7 +138,7 @@ impl<'a> Cursor<'a> {
 
     fn uvarint_long(&mut self) -> Option<u32> {
         let mut value = 0_u32;
-        for (at, &byte) in self.0.iter().enumerate().take(5) {
+        for (at, &byte) in self.0.iter().enumerate().take(VARINT_BYTES) {
             value |= u32::from(byte & 0x7f) << (7 * at);
             if byte < 0x80 {
                 self.0 = self.0.get(at + 1..)?;

@@ -82,7 +82,12 @@ pub enum Fault {
     },
     /// Records that may not be in this topic or have bad times; never empty.
     #[error("one or more records have been rejected")]
-    Records(Vec<RecordFault>),
+    Records {
+        /// The first of them.
+        first: Vec<RecordFault>,
+        /// How many there are.
+        count: u64,
+    },
     /// Above `max.message.bytes`.
     #[error("the record batch size is {bytes} bytes which exceeds the maximum configured value of {max}")]
     TooLarge {
@@ -103,6 +108,12 @@ pub enum Fault {
     /// The compressor failed: our fault.
     #[error("the records cannot be compressed by {0:?}")]
     Uncompressable(Codec),
+    /// The batch is longer than any buffer can be.
+    #[error("a batch of {0} bytes and its head")]
+    Endless(i32),
+    /// A topic with `compression.type` has the batch built again, which these cannot be.
+    #[error("the batch cannot be compressed anew: {0}")]
+    NotRebuilt(&'static str),
     /// Decompressing was stopped at the cap.
     #[error("decompresses to more than the allowed {0} bytes")]
     Bomb(u64),
@@ -121,30 +132,33 @@ impl Fault {
             | Fault::Count(_)
             | Fault::CountDiffers { .. }
             | Fault::Control
-            | Fault::Sequence(_)
-            | Fault::Record { .. } => Class::Invalid,
-            Fault::Records(records) => match records.iter().any(|record| record.cause.is_time()) {
+            | Fault::Sequence(_) => Class::Invalid,
+            Fault::Record { what: Malformed::Endless | Malformed::PackedOffset, .. } => Class::Unreadable,
+            Fault::Record { .. } => Class::Invalid,
+            Fault::Records { first, .. } => match first.iter().any(|record| record.cause.is_time()) {
                 true => Class::Timestamp,
                 false => Class::Invalid,
             },
             Fault::TooLarge { .. } | Fault::Bomb(_) => Class::TooLarge,
             Fault::ZstdTooEarly => Class::UnsupportedCodec,
-            Fault::UnknownCodec | Fault::Undecompressable(_) | Fault::Uncompressable(_) => Class::Unreadable,
+            Fault::UnknownCodec
+            | Fault::Undecompressable(_)
+            | Fault::Uncompressable(_)
+            | Fault::Endless(_)
+            | Fault::NotRebuilt(_) => Class::Unreadable,
         }
     }
 
     /// The text that Kafka's answer carries for the whole batch; most refusals have none.
     pub fn message(&self, topic: &str, partition: i32) -> Option<String> {
-        let Fault::Records(records) = self else { return None };
+        let Fault::Records { first, count } = self else { return None };
         if self.class() == Class::Timestamp {
             return Some("One or more records have been rejected due to invalid timestamp".to_owned());
         }
-        let first: Vec<String> =
-            records.iter().take(3).map(|record| record.shown(topic, partition)).collect();
+        let first: Vec<String> = first.iter().take(3).map(|record| record.shown(topic, partition)).collect();
         Some(format!(
-            "One or more records have been rejected due to {} record errors in total, \
+            "One or more records have been rejected due to {count} record errors in total, \
              and only showing the first three errors at most: [{}]",
-            records.len(),
             first.join(", ")
         ))
     }
@@ -152,7 +166,7 @@ impl Fault {
     /// The records to name in the answer (KIP-467); empty if the batch as a whole is refused.
     pub fn records(&self) -> &[RecordFault] {
         match self {
-            Fault::Records(records) => records,
+            Fault::Records { first, .. } => first,
             _ => &[],
         }
     }
@@ -169,8 +183,14 @@ pub enum Malformed {
     Headers,
     /// A header without a key.
     HeaderKey,
+    /// The varint of its length does not end.
+    Endless,
+    /// Longer than a compressed record may be (`max.decompressed.message.bytes`).
+    Long,
     /// Its offset does not follow the one before.
     Offset,
+    /// The same in a compressed batch, which Kafka trips over.
+    PackedOffset,
     /// Bytes are left after the last record.
     Trailing,
 }
@@ -182,7 +202,9 @@ impl std::fmt::Display for Malformed {
             Malformed::Length => "its length is wrong",
             Malformed::Headers => "its number of headers is impossible",
             Malformed::HeaderKey => "a header has no key",
-            Malformed::Offset => "its offset is out of order",
+            Malformed::Endless => "its length does not end",
+            Malformed::Long => "it is longer than a compressed record may be",
+            Malformed::Offset | Malformed::PackedOffset => "its offset is out of order",
             Malformed::Trailing => "bytes follow the last record",
         })
     }
@@ -212,7 +234,16 @@ pub enum RecordCause {
         latest: i64,
     },
     /// The client claims append time.
-    TimestampType,
+    TimestampType {
+        /// Of the record, ms.
+        timestamp: i64,
+        /// Bytes of the key, if it has one.
+        key: Option<usize>,
+        /// Bytes of the value, if it has one.
+        value: Option<usize>,
+        /// It was only skimmed: the batch is compressed and stays so.
+        skimmed: bool,
+    },
 }
 
 impl RecordCause {
@@ -237,10 +268,19 @@ impl RecordFault {
                  The timestamp should be within [{earliest}, {latest}]",
                 self.index
             ),
-            RecordCause::TimestampType => format!(
-                "Invalid timestamp type in message {}. Producer should not set timestamp type to LogAppendTime.",
-                self.index
-            ),
+            RecordCause::TimestampType { timestamp, key, value, skimmed } => {
+                let (name, null) = if skimmed { ("PartialDefaultRecord", -1) } else { ("DefaultRecord", 0) };
+                let bytes = |field: Option<usize>| {
+                    field.map_or(null, |bytes| i64::try_from(bytes).unwrap_or(i64::MAX))
+                };
+                format!(
+                    "Invalid timestamp type in message {name}(offset={}, timestamp={timestamp}, key={} bytes, \
+                     value={} bytes). Producer should not set timestamp type to LogAppendTime.",
+                    self.index,
+                    bytes(key),
+                    bytes(value)
+                )
+            }
         }
     }
 }

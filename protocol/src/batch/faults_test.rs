@@ -161,10 +161,14 @@ fn malformed_records() {
         ("offset", &[0x10, 0, 0, 5, 2, b'k', 2, b'v', 0]),
     ];
     for codec in [Codec::None, Codec::Gzip, Codec::Snappy, Codec::Lz4, Codec::Zstd] {
+        let packed = codec != Codec::None;
         for (name, bytes) in bad {
-            assert_eq!(class(records(bytes, 1, codec)), Some(Class::Invalid), "{name} {codec:?}");
+            let unreadable = *name == if packed { "offset" } else { "endless varint" };
+            let expected = if unreadable { Class::Unreadable } else { Class::Invalid };
+            assert_eq!(class(records(bytes, 1, codec)), Some(expected), "{name} {codec:?}");
         }
-        assert_eq!(class(records(&[FIRST, FIRST].concat(), 2, codec)), Some(Class::Invalid));
+        let twice = if packed { Class::Unreadable } else { Class::Invalid };
+        assert_eq!(class(records(&[FIRST, FIRST].concat(), 2, codec)), Some(twice));
         // Odd, but Kafka takes them.
         let odd: [&[u8]; 4] = [
             &[0x0e, 0, 0, 0, 3, 2, b'v', 0],
@@ -289,7 +293,7 @@ fn a_producer_that_claims_append_time() {
 #[test]
 fn a_bomb_stops_at_the_cap() {
     let value = vec![0; 32 << 20];
-    let caps = Caps { bytes: 1 << 20, ratio: 10 };
+    let caps = Caps { bytes: 1 << 20, ..Caps::default() };
     for codec in [Codec::Gzip, Codec::Snappy, Codec::Lz4, Codec::Zstd] {
         let mut batch = BatchBuilder::new().codec(codec, None);
         batch.append(1000, None, Some(&value));
@@ -334,4 +338,109 @@ fn followers_take_what_compaction_left() {
     });
     assert_eq!(check_by(&replica, backwards).unwrap_err().class(), Class::Invalid);
     assert!(check_by(&rules(), gaps).is_err());
+}
+
+#[test]
+fn a_compressed_record_may_have_max_decompressed_message_bytes_and_a_batch_of_them_more() {
+    let value = [0; 93];
+    let of = |count: u32, value: &[u8], codec: Codec| {
+        let mut batch = BatchBuilder::new().codec(codec, None);
+        (0..count).for_each(|_| batch.append(1000, None, Some(value)));
+        batch.finish().unwrap()
+    };
+    let rules = Rules { caps: Caps { record_bytes: 100, ..Caps::default() }, ..rules() };
+    for codec in [Codec::Gzip, Codec::Snappy, Codec::Lz4, Codec::Zstd] {
+        assert_eq!(check_by(&rules, of(50, &value, codec)).unwrap().count, 50, "{codec:?}");
+        let fault = check_by(&rules, of(1, &[0; 94], codec)).unwrap_err();
+        assert_eq!(fault, Fault::Record { index: 0, what: Malformed::Long }, "{codec:?}");
+        assert_eq!(fault.class(), Class::Invalid);
+    }
+    assert!(check_by(&rules, of(1, &[0; 94], Codec::None)).is_ok(), "only what is compressed");
+}
+
+#[test]
+fn records_that_may_not_be_in_the_topic_are_named_even_if_they_are_out_of_order() {
+    let compacted = Rules { compacted: true, ..rules() };
+    let keyless: &[u8] = &[0x0e, 0, 0, 0, 1, 2, b'v', 0];
+    for codec in [Codec::None, Codec::Gzip] {
+        let fault = check_by(&compacted, records(&[keyless, keyless].concat(), 2, codec)).unwrap_err();
+        assert_eq!(
+            fault.records().iter().map(|record| record.index).collect::<Vec<_>>(),
+            [0, 1],
+            "{codec:?}"
+        );
+    }
+    let short: &[u8] = &[0x0c, 0, 0, 0, 1, 2, b'v', 0];
+    let fault = check_by(&compacted, records(short, 1, Codec::Gzip)).unwrap_err();
+    assert_eq!(fault.records().len(), 1, "to Kafka the length of a compressed record is but a hint");
+    assert_eq!(class(records(short, 1, Codec::Gzip)), Some(Class::Invalid), "but we store no such thing");
+}
+
+#[test]
+fn a_batch_that_is_built_anew_loses_what_has_no_meaning_and_cannot_have_negative_times() {
+    let (mut scratch, mut out) = (Scratch::default(), Vec::new());
+    let mut again = |change: &dyn Fn(&mut Vec<u8>)| {
+        let mut batch = with(|bytes| change(bytes));
+        let valid = RawBatch::sole(&mut batch, true).unwrap().validate(&rules(), &mut scratch).unwrap();
+        let again = valid.recompress(Codec::Gzip, None, 1 << 20, &mut scratch, &mut out);
+        again.map(|batch| batch.header().attributes.0)
+    };
+    for odd in [0x7f80_u16, 0x8000, 0x0040] {
+        assert_eq!(again(&|bytes| put(bytes, 21, odd.to_be_bytes())).unwrap(), 1, "{odd:#x}");
+    }
+    assert_eq!(again(&|bytes| put(bytes, 21, 0x0010_i16.to_be_bytes())).unwrap(), 0x11, "transactional");
+    for time in [-2, -(1 << 62)] {
+        let fault = again(&|bytes| put(bytes, 27, i64::to_be_bytes(time))).unwrap_err();
+        assert_eq!(fault.class(), Class::Unreadable, "{time}");
+    }
+    let fault = again(&|bytes| {
+        put(bytes, 43, 5_i64.to_be_bytes());
+        put(bytes, 51, (-1_i16).to_be_bytes());
+        put(bytes, 53, 0_i32.to_be_bytes());
+    });
+    assert_eq!(fault.unwrap_err().class(), Class::Unreadable);
+}
+
+#[test]
+fn a_bomb_that_is_built_anew_is_given_up_once_it_is_too_large() {
+    let mut batch = BatchBuilder::new().codec(Codec::Gzip, None);
+    batch.append(1000, None, Some(&vec![0; 32 << 20]));
+    let mut batch = batch.finish().unwrap();
+    let (mut scratch, mut out) = (Scratch::default(), Vec::new());
+    let valid = RawBatch::sole(&mut batch, true).unwrap().validate(&rules(), &mut scratch).unwrap();
+    for codec in [Codec::None, Codec::Snappy] {
+        let refused = valid.recompress(codec, None, 1 << 20, &mut scratch, &mut out);
+        assert_eq!(refused.unwrap_err().class(), Class::TooLarge);
+        assert!(out.capacity() < 4 << 20, "{} bytes for {codec:?}", out.capacity());
+    }
+}
+
+#[test]
+fn a_batch_longer_than_any_buffer() {
+    for (length, class) in
+        [(i32::MAX, Class::Unreadable), (i32::MAX - 11, Class::Unreadable), (i32::MAX - 12, Class::Invalid)]
+    {
+        let mut batch = two();
+        put(&mut batch, 8, length.to_be_bytes());
+        assert_eq!(RawBatch::sole(&mut batch, true).unwrap_err().class(), class, "{length}");
+    }
+}
+
+#[test]
+fn a_claim_of_append_time_is_told_as_kafka_sees_the_record() {
+    let append = Rules { timestamps: TimestampRule::Append, ..rules() };
+    let keyless: &[u8] = &[0x0e, 0, 0, 0, 1, 2, b'v', 0];
+    let text = |rules: &Rules, codec: Codec| {
+        let mut batch = records(keyless, 1, codec);
+        repair(&mut batch, |bytes| bytes[22] |= 8);
+        check_by(rules, batch).unwrap_err().records()[0].message("t", 0)
+    };
+    let end = "value=1 bytes). Producer should not set timestamp type to LogAppendTime.";
+    let begin = "Invalid timestamp type in message";
+    let plain = format!("{begin} DefaultRecord(offset=0, timestamp=1000, key=0 bytes, {end}");
+    assert_eq!(text(&append, Codec::None), plain);
+    let skimmed = format!("{begin} PartialDefaultRecord(offset=0, timestamp=1000, key=-1 bytes, {end}");
+    assert_eq!(text(&append, Codec::Gzip), skimmed);
+    assert_eq!(text(&Rules { codec: Some(Codec::Gzip), ..append }, Codec::Gzip), skimmed);
+    assert_eq!(text(&Rules { codec: Some(Codec::Lz4), ..append }, Codec::Gzip), plain);
 }

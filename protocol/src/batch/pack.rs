@@ -35,6 +35,17 @@ impl<'o> Packer<'o> {
         })
     }
 
+    /// Bytes in the buffer so far: what was there before, and what has come out.
+    pub(crate) fn packed_bytes(&self) -> usize {
+        match self {
+            Packer::Plain(out) => out.len(),
+            Packer::Gzip(encoder) => encoder.get_ref().len(),
+            Packer::Snappy(packer) => packer.packed_bytes(),
+            Packer::Lz4(encoder) => encoder.writer().len(),
+            Packer::Zstd(encoder) => encoder.get_ref().len(),
+        }
+    }
+
     /// Writes what is still held back and the end.
     pub(crate) fn finish(self) -> io::Result<()> {
         match self {

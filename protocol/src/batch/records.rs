@@ -6,7 +6,7 @@
 //! ```
 //! A negative length of key or value means null.
 
-use super::codec::Caps;
+use super::codec::{Caps, Codec};
 use super::cursor::{Cursor, Feed};
 use super::fault::{Fault, Malformed};
 use super::header::{HEADER_BYTES, Header};
@@ -87,19 +87,33 @@ pub(crate) struct Fields<F: Feed> {
     pub(crate) timestamp_delta: i64,
     pub(crate) offset_delta: i32,
     pub(crate) key: Option<F::Span>,
-    value: Option<F::Span>,
+    pub(crate) value: Option<F::Span>,
     header_count: i32,
     /// What was left before the headers' first byte.
     headers_at: F::Mark,
     header_bytes: u64,
+    /// What its length field says is what its fields take.
+    pub(crate) fits: bool,
 }
 
 impl<F: Feed> Fields<F> {
     /// Reads one record and proves that all its fields are there and fill exactly its length.
     #[inline]
     pub(crate) fn read(feed: &mut F) -> Result<Fields<F>, Malformed> {
-        let length = feed.varint().ok_or(Malformed::Cut)?;
+        let fields = Self::read_loosely(feed)?;
+        if fields.fits { Ok(fields) } else { Err(Malformed::Length) }
+    }
+
+    /// As [`Self::read`], whatever the length field says.
+    #[inline]
+    pub(crate) fn read_loosely(feed: &mut F) -> Result<Fields<F>, Malformed> {
+        let Some(length) = feed.varint() else {
+            return Err(if feed.has_endless_varint() { Malformed::Endless } else { Malformed::Cut });
+        };
         let length = u64::try_from(length).map_err(|_| Malformed::Length)?;
+        if length > feed.longest() {
+            return Err(Malformed::Long);
+        }
         let start = feed.left();
         let mut fields = Self::before_headers(feed).ok_or(Malformed::Cut)?;
         let headers_start = feed.left();
@@ -107,9 +121,7 @@ impl<F: Feed> Fields<F> {
             skip_headers(feed, fields.header_count)?;
         }
         fields.header_bytes = headers_start.wrapping_sub(feed.left());
-        if start.wrapping_sub(feed.left()) != length {
-            return Err(Malformed::Length);
-        }
+        fields.fits = start.wrapping_sub(feed.left()) == length;
         Ok(fields)
     }
 
@@ -122,7 +134,17 @@ impl<F: Feed> Fields<F> {
         let value = nullable(feed)?;
         let header_count = feed.varint()?;
         let headers_at = feed.mark();
-        Some(Fields { timestamp_delta, offset_delta, key, value, header_count, headers_at, header_bytes: 0 })
+        let (header_bytes, fits) = (0, false);
+        Some(Fields {
+            timestamp_delta,
+            offset_delta,
+            key,
+            value,
+            header_count,
+            headers_at,
+            header_bytes,
+            fits,
+        })
     }
 }
 
@@ -215,4 +237,44 @@ impl<'a> BatchView<'a> {
         let plain = scratch.plain(codec, packed, caps)?;
         Ok(Records::over(plain, self.header().record_count))
     }
+
+    /// Timestamp (ms) and offset of the first record that has at least these. However much a compressed batch unpacks
+    /// to, little of it is in memory at any time.
+    pub fn find_time(
+        &self,
+        timestamp: i64,
+        offset: i64,
+        scratch: &mut Scratch,
+    ) -> Result<Option<(i64, i64)>, Fault> {
+        let codec = self.header().attributes.codec().ok_or(Fault::UnknownCodec)?;
+        let packed = self.bytes().get(HEADER_BYTES..).unwrap_or_default();
+        if codec == Codec::None {
+            return find_time(self.header(), &mut Cursor(packed), timestamp, offset);
+        }
+        let caps = Caps { bytes: u64::MAX, ..Caps::default() };
+        let mut stream = scratch.stream(codec, packed, caps)?;
+        let found = find_time(self.header(), &mut stream, timestamp, offset);
+        // That the stream broke explains why the record did.
+        if found.is_err() {
+            stream.finish()?;
+        }
+        found
+    }
+}
+
+fn find_time<F: Feed>(
+    header: &Header,
+    feed: &mut F,
+    timestamp: i64,
+    offset: i64,
+) -> Result<Option<(i64, i64)>, Fault> {
+    for index in 0..header.record_count {
+        let record = Fields::read(feed).map_err(|what| Fault::Record { index, what })?;
+        let at = header.record_timestamp(record.timestamp_delta);
+        let place = header.base_offset.wrapping_add(i64::from(record.offset_delta));
+        if at >= timestamp && place >= offset {
+            return Ok(Some((at, place)));
+        }
+    }
+    Ok(None)
 }

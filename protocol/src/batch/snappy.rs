@@ -29,6 +29,10 @@ impl<'o> Packer<'o> {
         Packer { out, plain: Vec::new(), encoder: snap::raw::Encoder::new() }
     }
 
+    pub(crate) fn packed_bytes(&self) -> usize {
+        self.out.len()
+    }
+
     pub(crate) fn finish(mut self) -> io::Result<()> {
         if self.plain.is_empty() { Ok(()) } else { self.put_block() }
     }

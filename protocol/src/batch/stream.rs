@@ -1,13 +1,13 @@
 //! Records as they come out of a decompressor.
 
-use super::codec::Codec;
+use super::codec::{Caps, Codec};
 use super::cursor::{Cursor, Feed};
 use super::fault::Fault;
 use super::unpack::{Source, fault_of};
 use std::io::Read;
 
-/// The longest varint.
-const VARINT_BYTES: usize = 10;
+/// The longest varlong.
+const VARLONG_BYTES: usize = 10;
 
 /// A decompressor read through a window: memory does not depend on their size.
 pub(crate) struct Stream<'a> {
@@ -16,16 +16,16 @@ pub(crate) struct Stream<'a> {
     from: usize,
     to: usize,
     read: u64,
-    limit: u64,
+    caps: Caps,
     codec: Codec,
     ended: bool,
     failure: Option<Fault>,
 }
 
 impl<'a> Stream<'a> {
-    /// Reads `source` through `window`, up to `limit` bytes.
-    pub(crate) fn new(source: Source<'a>, window: &'a mut [u8], codec: Codec, limit: u64) -> Stream<'a> {
-        Stream { source, window, from: 0, to: 0, read: 0, limit, codec, ended: false, failure: None }
+    /// Reads `source` through `window`, as far as the caps allow.
+    pub(crate) fn new(source: Source<'a>, window: &'a mut [u8], codec: Codec, caps: Caps) -> Stream<'a> {
+        Stream { source, window, from: 0, to: 0, read: 0, caps, codec, ended: false, failure: None }
     }
 
     /// Bytes that came out so far.
@@ -57,17 +57,17 @@ impl<'a> Stream<'a> {
             Ok(count) => {
                 self.to += count;
                 self.read = self.read.saturating_add(count as u64);
-                if self.read > self.limit {
-                    self.failure = Some(Fault::Bomb(self.limit));
+                if self.read > self.caps.bytes {
+                    self.failure = Some(Fault::Bomb(self.caps.bytes));
                 }
             }
-            Err(error) => self.failure = Some(fault_of(&error, self.codec, self.limit)),
+            Err(error) => self.failure = Some(fault_of(&error, self.codec, self.caps.bytes)),
         }
         !self.ended && self.failure.is_none()
     }
 
     fn scan<T>(&mut self, read: impl FnOnce(&mut Cursor<'_>) -> Option<T>) -> Option<T> {
-        self.ensure(VARINT_BYTES);
+        self.ensure(VARLONG_BYTES);
         let mut at = Cursor(self.window.get(self.from..self.to)?);
         let value = read(&mut at)?;
         self.from = self.to - at.0.len();
@@ -76,7 +76,7 @@ impl<'a> Stream<'a> {
 }
 
 impl Feed for Stream<'_> {
-    type Span = ();
+    type Span = usize;
     type Mark = ();
 
     fn i8(&mut self) -> Option<i8> {
@@ -91,13 +91,14 @@ impl Feed for Stream<'_> {
         self.scan(|at| at.varlong())
     }
 
-    fn span(&mut self, mut count: usize) -> Option<()> {
+    fn span(&mut self, length: usize) -> Option<usize> {
+        let mut left = length;
         loop {
-            let there = (self.to - self.from).min(count);
+            let there = (self.to - self.from).min(left);
             self.from += there;
-            count -= there;
-            if count == 0 {
-                return Some(());
+            left -= there;
+            if left == 0 {
+                return Some(length);
             }
             if !self.fill() {
                 return None;
@@ -111,4 +112,17 @@ impl Feed for Stream<'_> {
     }
 
     fn mark(&self) {}
+
+    fn longest(&self) -> u64 {
+        self.caps.record_bytes
+    }
+
+    fn has_endless_varint(&self) -> bool {
+        // To Kafka's reader of streams it is a record like any other that cannot be read.
+        false
+    }
+
+    fn length_of(span: usize) -> usize {
+        span
+    }
 }

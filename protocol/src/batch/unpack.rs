@@ -47,7 +47,7 @@ impl Scratch {
             return Ok(packed);
         }
         self.trim();
-        let limit = caps.limit(packed.len());
+        let limit = caps.bytes;
         let Scratch { block, plain, zstd, .. } = self;
         plain.clear();
         let read = Source::open(codec, packed, limit, block, zstd)
@@ -67,20 +67,22 @@ impl Scratch {
         caps: Caps,
     ) -> Result<Stream<'s>, Fault> {
         self.trim();
-        let limit = caps.limit(packed.len());
+        let limit = caps.bytes;
         self.window.resize(WINDOW_BYTES, 0);
         let source = Source::open(codec, packed, limit, &mut self.block, &mut self.zstd)
             .map_err(|error| fault_of(&error, codec, limit))?;
-        Ok(Stream::new(source, &mut self.window, codec, limit))
+        Ok(Stream::new(source, &mut self.window, codec, caps))
     }
 
-    /// Unpacks into `packer` what is known to have `plain_bytes`.
+    /// Unpacks into `packer` what is known to have `plain_bytes`, as long as what comes out of it has at most `most`
+    /// bytes.
     pub(crate) fn copy(
         &mut self,
         codec: Codec,
         packed: &[u8],
         plain_bytes: u64,
         packer: &mut Packer<'_>,
+        most: usize,
     ) -> Result<(), Fault> {
         self.trim();
         self.window.resize(WINDOW_BYTES, 0);
@@ -94,6 +96,9 @@ impl Scratch {
                 return Ok(());
             }
             packer.write_all(plain).map_err(|_| Fault::Uncompressable(codec))?;
+            if packer.packed_bytes() > most {
+                return Err(Fault::TooLarge { bytes: packer.packed_bytes(), max: most });
+            }
         }
     }
 

@@ -48,7 +48,13 @@ pub struct Rules {
     pub now_ms: i64,
     /// How much compressed records may grow.
     pub caps: Caps,
+    /// The topic's own codec (`compression.type`): batches of another will be [compressed
+    /// anew](ValidBatch::recompress). `None` leaves the choice to the producer.
+    pub codec: Option<Codec>,
 }
+
+/// So many refused records are named in an answer; a batch can hold any number of them.
+const MOST_REFUSED: usize = 100_000;
 
 /// What a checked batch holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,6 +69,8 @@ pub struct Facts {
     pub codec: Codec,
     /// Bytes of the records when not compressed.
     pub plain_bytes: u64,
+    /// A record's timestamp is below [`NO_TIMESTAMP`].
+    pub negative_times: bool,
 }
 
 /// A batch that has passed all checks, in a buffer of its own: it may be patched and appended.
@@ -94,7 +102,12 @@ impl<'a> RawBatch<'a> {
     /// Checks all of it: header, checksum, and every record.
     pub fn validate(self, rules: &Rules, scratch: &mut Scratch) -> Result<ValidBatch<'a>, Fault> {
         let facts = check(&self.header, self.bytes, rules, scratch)?;
-        Ok(ValidBatch { header: self.header, facts, bytes: self.bytes })
+        Ok(self.known(facts))
+    }
+
+    /// The same batch if [`Self::validate`] has passed it already.
+    pub fn known(self, facts: Facts) -> ValidBatch<'a> {
+        ValidBatch { header: self.header, facts, bytes: self.bytes }
     }
 }
 
@@ -164,7 +177,11 @@ struct Tally<'r> {
     rules: &'r Rules,
     facts: Facts,
     next_delta: i32,
-    refused: Vec<RecordFault>,
+    /// The first records that may not be in the topic, and how many there are.
+    refused: (Vec<RecordFault>, u64),
+    /// What is wrong with a record that does not hinder reading the next: records that may not be in the topic are
+    /// named before.
+    odd: Option<Fault>,
 }
 
 impl<'r> Tally<'r> {
@@ -175,45 +192,60 @@ impl<'r> Tally<'r> {
             max_timestamp_delta: 0,
             codec,
             plain_bytes: 0,
+            negative_times: false,
         };
-        Tally { header: *header, rules, facts, next_delta: 0, refused: Vec::new() }
+        Tally { header: *header, rules, facts, next_delta: 0, refused: (Vec::new(), 0), odd: None }
     }
 
     fn add_all<F: Feed>(&mut self, feed: &mut F) -> Result<(), Fault> {
         for index in 0..self.header.record_count {
-            let record = Fields::read(feed).map_err(|what| Fault::Record { index, what })?;
-            self.add(index, &record)?;
+            let bad = |what| Fault::Record { index, what };
+            // To Kafka the length of a compressed record is but a hint.
+            let record = match self.facts.codec {
+                Codec::None => Fields::read(feed).map_err(bad)?,
+                _ => Fields::read_loosely(feed).map_err(bad)?,
+            };
+            if !record.fits {
+                self.odd.get_or_insert(bad(Malformed::Length));
+            }
+            self.add(index, &record);
         }
         Ok(())
     }
 
     #[inline]
-    fn add<F: Feed>(&mut self, index: i32, record: &Fields<F>) -> Result<(), Fault> {
+    fn add<F: Feed>(&mut self, index: i32, record: &Fields<F>) {
         let delta = record.offset_delta;
         let in_order = match self.rules.origin {
             Origin::Replica => delta >= self.next_delta && delta <= self.header.last_offset_delta,
             _ => delta == index,
         };
         if !in_order {
-            return Err(Fault::Record { index, what: Malformed::Offset });
+            let packed = self.facts.codec != Codec::None;
+            let what = if packed { Malformed::PackedOffset } else { Malformed::Offset };
+            self.odd.get_or_insert(Fault::Record { index, what });
         }
         self.next_delta = delta.saturating_add(1);
         let timestamp = self.header.record_timestamp(record.timestamp_delta);
         if self.rules.origin != Origin::Replica
-            && let Some(cause) = self.refusal(record.key.is_some(), timestamp)
+            && let Some(cause) = self.refusal(record, timestamp)
         {
-            self.refused.push(RecordFault { index, cause });
+            let (first, count) = &mut self.refused;
+            if first.len() < MOST_REFUSED {
+                first.push(RecordFault { index, cause });
+            }
+            *count = count.saturating_add(1);
         }
+        self.facts.negative_times |= timestamp < NO_TIMESTAMP;
         if timestamp > self.facts.max_timestamp {
             self.facts.max_timestamp = timestamp;
             self.facts.max_timestamp_delta = delta;
         }
-        Ok(())
     }
 
     #[inline]
-    fn refusal(&self, has_key: bool, timestamp: i64) -> Option<RecordCause> {
-        if self.rules.compacted && !has_key {
+    fn refusal<F: Feed>(&self, record: &Fields<F>, timestamp: i64) -> Option<RecordCause> {
+        if self.rules.compacted && record.key.is_none() {
             return Some(RecordCause::NoKey);
         }
         match self.rules.timestamps {
@@ -226,7 +258,18 @@ impl<'r> Tally<'r> {
                     latest: now.wrapping_add(after_max_ms),
                 })
             }
-            _ => self.header.attributes.append_time().then_some(RecordCause::TimestampType),
+            _ => self.header.attributes.append_time().then(|| self.timestamp_type(record, timestamp)),
+        }
+    }
+
+    #[cold]
+    fn timestamp_type<F: Feed>(&self, record: &Fields<F>, timestamp: i64) -> RecordCause {
+        let codec = self.facts.codec;
+        RecordCause::TimestampType {
+            timestamp,
+            key: record.key.map(F::length_of),
+            value: record.value.map(F::length_of),
+            skimmed: codec != Codec::None && self.rules.codec.is_none_or(|wanted| wanted == codec),
         }
     }
 
@@ -234,8 +277,12 @@ impl<'r> Tally<'r> {
         if !at_end {
             return Err(Fault::Record { index: self.header.record_count, what: Malformed::Trailing });
         }
-        if !self.refused.is_empty() {
-            return Err(Fault::Records(self.refused));
+        let (first, count) = self.refused;
+        if count > 0 {
+            return Err(Fault::Records { first, count });
+        }
+        if let Some(odd) = self.odd {
+            return Err(odd);
         }
         self.facts.plain_bytes = plain_bytes;
         Ok(self.facts)

@@ -155,6 +155,9 @@ impl Prefix {
             return Err(Fault::Magic(magic));
         }
         let total_bytes = usize::try_from(length).unwrap_or_default().saturating_add(OVERHEAD_BYTES);
+        if i32::try_from(total_bytes).is_err() {
+            return Err(Fault::Endless(length));
+        }
         Ok(Some(Prefix { total_bytes, magic }))
     }
 }

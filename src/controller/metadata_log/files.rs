@@ -42,6 +42,7 @@ impl Files {
             timestamps: TimestampRule::Create { before_max_ms: i64::MAX, after_max_ms: i64::MAX },
             now_ms: now.wall_ms,
             caps: Caps::default(),
+            codec: None,
         };
         let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
         let raw = RawBatch::sole(bytes, true).map_err(damaged)?;

@@ -21,7 +21,7 @@ pub(super) struct Uncommitted {
 }
 
 impl Uncommitted {
-    /// `None` if it is by now; `at` is where its answer begins among the bytes written so far.
+    /// `None` if it is by now; `at` is where its answer begins in the body.
     pub(super) fn of(
         partition: Arc<Partition>,
         epoch: i32,
@@ -74,11 +74,10 @@ impl AwaitCommit {
     pub(super) fn new(
         out: &mut Out,
         start: usize,
-        mut uncommitted: Vec<Uncommitted>,
+        uncommitted: Vec<Uncommitted>,
         deadline_ms: u64,
     ) -> Box<AwaitCommit> {
         let body = out.bytes().split_off(start);
-        uncommitted.iter_mut().for_each(|one| one.at = one.at.saturating_sub(start));
         Box::new(AwaitCommit { body, uncommitted, deadline_ms })
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use barnabas_protocol::batch::{BatchView, Caps, Header, Scratch};
+use barnabas_protocol::batch::{BatchView, Caps, Fault, Header, Scratch};
 use thiserror::Error;
 
 use super::filter::{Filter, FilterError, Left};
@@ -30,6 +30,8 @@ pub struct Limits {
     pub step_bytes: u64,
     /// Seeds the hash of keys.
     pub hash_seed: u64,
+    /// A compressed batch that has more bytes when unpacked is left as it is.
+    pub unpacked_bytes: u64,
 }
 
 /// Why a compaction ends early.
@@ -119,7 +121,7 @@ impl Cleaning {
         let log = Arc::clone(&appender.log);
         let config = log.config();
         let records = plan.first_uncleanable.saturating_sub(plan.first_dirty).max(0).unsigned_abs();
-        let caps = Caps { ratio: u32::MAX, bytes: config.max_decompressed_bytes };
+        let caps = Caps { bytes: limits.unpacked_bytes, ..Caps::default() };
         let filter = Filter {
             keys: KeyMap::new(limits.key_bytes, limits.load_factor, records, limits.hash_seed),
             now_ms: now.wall_ms,
@@ -328,7 +330,12 @@ fn note_keys(
     if header.attributes.control() {
         transactions.control(batch, scratch, filter.caps)?;
     } else if !transactions.data(batch) {
-        for record in batch.records(scratch, filter.caps)? {
+        let records = match batch.records(scratch, filter.caps) {
+            // It stays as it is, and nothing goes because of it.
+            Err(Fault::Bomb(_)) => None,
+            records => Some(records?),
+        };
+        for record in records.into_iter().flatten() {
             let record = record?;
             let offset = record.offset(header.base_offset);
             if let Some(key) = record.key.filter(|_| offset >= first_dirty)

@@ -252,6 +252,24 @@ fn a_full_key_map_ends_the_pass_early() {
 }
 
 #[test]
+fn a_batch_that_unpacks_to_much_stays_and_nothing_goes_because_of_it() {
+    let mut story = Story::new(config());
+    let large = "x".repeat(5000);
+    story.put(&[("a", Some("1")), ("b", Some("1"))]).roll();
+    let packed = keyed(&[("a", Some(&large)), ("c", Some(&large))], NOW.wall_ms).codec(Codec::Zstd, None);
+    put(&mut story.appender, packed, Origin::Client, NOW);
+    story.put(&[("c", Some("2"))]).roll().put(&[("z", None)]);
+    let few = CleanLimits { unpacked_bytes: 10_000, ..LIMITS };
+    let outcome = compact(&mut story.appender, None, few, NOW).unwrap();
+    assert_eq!(outcome.cleaned_to, 5);
+    let left: Vec<String> =
+        records(story.log()).into_iter().map(|record| record.replace(&large, "large")).collect();
+    assert_eq!(left, ["0 a=1", "1 b=1", "2 a=large", "3 c=large", "4 c=2", "5 z=-"]);
+    story.clean(NOW);
+    assert_eq!(records(story.log()).len(), 4, "with room for it it is compacted as every batch");
+}
+
+#[test]
 fn groups_are_no_larger_than_a_segment() {
     let small = LogConfig { segment_bytes: 1000, ..config() };
     let mut story = Story::new(small);

@@ -76,19 +76,23 @@ impl Filter {
         if discard && !keep_empty {
             return Ok((Left::Nothing, ended));
         }
-        let mut kept = Vec::new();
-        let mut whole = true;
-        let mut tombstones = false;
-        for record in batch.records(scratch, self.caps)? {
+        let records = match batch.records(scratch, self.caps) {
+            // More than is held in memory: its keys are unknown, it stays as it is.
+            Err(Fault::Bomb(_)) => return Ok((Left::Whole, ended)),
+            records => records?,
+        };
+        let keeps = |record: &Record<'_>| !discard && (control || self.keeps(header, record, horizon));
+        let (mut kept, mut whole, mut tombstones) = (0_usize, true, false);
+        for record in records.clone() {
             let record = record?;
-            if !discard && (control || self.keeps(header, &record, horizon)) {
+            if keeps(&record) {
                 tombstones |= record.value.is_none();
-                kept.push(record);
+                kept = kept.saturating_add(1);
             } else {
                 whole = false;
             }
         }
-        if kept.is_empty() {
+        if kept == 0 {
             let left = if keep_empty { Left::Rewritten(empty(header)) } else { Left::Nothing };
             return Ok((left, ended));
         }
@@ -100,7 +104,8 @@ impl Filter {
         if set_horizon {
             builder = builder.delete_horizon(self.now_ms.saturating_add(self.delete_retention_ms));
         }
-        kept.iter().for_each(|record| builder.keep(header, record));
+        let records = records.filter_map(Result::ok);
+        records.filter(keeps).for_each(|record| builder.keep(header, &record));
         Ok((Left::Rewritten(builder.finish()?), ended))
     }
 

@@ -119,6 +119,7 @@ impl World {
             timestamps: TimestampRule::Create { before_max_ms: i64::MAX, after_max_ms: i64::MAX },
             now_ms: self.clock.now().wall_ms,
             caps: Caps::default(),
+            codec: None,
         };
         let batch = RawBatch::sole(&mut bytes, true).expect("a batch");
         let batch = batch.validate(&rules, &mut Scratch::default()).expect("a good batch");
