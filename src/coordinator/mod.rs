@@ -11,6 +11,7 @@ pub mod log;
 pub mod machine;
 mod markers;
 mod partition_log;
+mod re2;
 mod records;
 mod remote_markers;
 mod remote_transactions;

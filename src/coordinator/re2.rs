@@ -1,5 +1,5 @@
-//! Regular expressions in RE2's syntax, which is what subscriptions are written in: read by its rules, refused in its
-//! words, and written anew for the engine here.
+//! Regular expressions in RE2's syntax, which is what Kafka takes of clients: read by its rules, refused in its words,
+//! and written anew for the engine here.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -16,8 +16,26 @@ const BAD_NAME: &str = "invalid named capture";
 const NO_ARGUMENT: &str = "missing argument to repetition operator";
 const NESTED: &str = "invalid nested repetition operator";
 
+/// Longest expression, in bytes. Kafka has no limit.
+const MAX_BYTES: usize = 1 << 16;
+
+/// Most bytes a compiled expression may take. Kafka has no limit.
+const MAX_COMPILED_BYTES: usize = 2 << 20;
+
+const TOO_LARGE: &str = "expression too large";
+
+/// An expression that must match a whole name, or what RE2 says against it.
+pub(super) fn compile(expression: &str) -> Result<::regex::Regex, &'static str> {
+    if expression.len() > MAX_BYTES {
+        return Err(TOO_LARGE);
+    }
+    let whole = format!(r"\A(?:{})\z", translate(expression)?);
+    let compiled = ::regex::RegexBuilder::new(&whole).size_limit(MAX_COMPILED_BYTES).build();
+    compiled.map_err(|_| TOO_LARGE)
+}
+
 /// The same expression for the engine here, or what RE2 says against it.
-pub(super) fn translate(expression: &str) -> Result<String, &'static str> {
+fn translate(expression: &str) -> Result<String, &'static str> {
     let mut reader =
         Reader { rest: expression.chars().peekable(), out: String::new(), names: BTreeSet::new() };
     let mut open = 0_usize;
@@ -474,6 +492,16 @@ mod tests {
             let regex = ::regex::Regex::new(&format!(r"\A(?:{ours})\z")).unwrap();
             assert!(regex.is_match(matching), "{expression} ({ours}) matches {matching}");
             assert!(!regex.is_match(other), "{expression} ({ours}) does not match {other}");
+        }
+    }
+
+    #[test]
+    fn expressions_match_whole_names_and_costly_ones_are_refused() {
+        let regex = compile("t-.*|u").unwrap();
+        assert!(regex.is_match("t-1") && regex.is_match("u"));
+        assert!(!regex.is_match("at-1") && !regex.is_match("uu"));
+        for bad in ["([", "a++", "a)|(b", "(?:a{900}){5000}", "((a{1000}){1000}){1000}"] {
+            assert!(compile(bad).is_err(), "{bad}");
         }
     }
 }

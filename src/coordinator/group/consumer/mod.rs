@@ -19,7 +19,6 @@ pub mod heartbeat;
 pub mod leave;
 pub mod live;
 pub mod offsets;
-mod re2;
 pub mod reconcile;
 pub mod record;
 pub mod regex;

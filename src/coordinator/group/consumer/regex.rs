@@ -8,24 +8,17 @@ use tracing::{info, warn};
 use crate::coordinator::group::event::Event;
 use crate::coordinator::group::view::Cluster;
 use crate::coordinator::group::{GroupError, GroupId, Soft, Step};
+use crate::coordinator::re2;
 use crate::ids::TopicName;
 
+use super::Refused;
 use super::hash::metadata_hash;
 use super::live::Live;
 use super::record::Change;
 use super::state::{About, ConsumerGroup, Resolved};
-use super::{Refused, re2};
 
 /// Shortest time between two look-ups of a group, in milliseconds.
 const PAUSE_MS: i64 = 10_000;
-
-/// Longest expression, in bytes. Kafka has no limit.
-const MAX_BYTES: usize = 1 << 16;
-
-/// Most bytes a compiled expression may take. Kafka has no limit.
-const MAX_COMPILED_BYTES: usize = 2 << 20;
-
-const TOO_LARGE: &str = "expression too large";
 
 /// What a heartbeat means for the group's regular expressions.
 #[derive(Default)]
@@ -59,7 +52,7 @@ pub(super) fn update(
         if after.regex.is_empty() {
             outlook.bump = true;
         } else if patterns.insert(after.regex.clone()) {
-            compile(&after.regex).map_err(|why| invalid(&after.regex, &why))?;
+            re2::compile(&after.regex).map_err(|why| invalid(&after.regex, why))?;
         } else {
             outlook.bump = group.regexes().contains_key(&after.regex);
         }
@@ -86,16 +79,6 @@ fn invalid(regex: &str, why: &str) -> Refused {
     Refused::new(GroupError::InvalidRegex, message)
 }
 
-/// An expression that must match a whole name.
-fn compile(regex: &str) -> Result<::regex::Regex, String> {
-    if regex.len() > MAX_BYTES {
-        return Err(TOO_LARGE.to_owned());
-    }
-    let whole = format!(r"\A(?:{})\z", re2::translate(regex)?);
-    let compiled = ::regex::RegexBuilder::new(&whole).size_limit(MAX_COMPILED_BYTES).build();
-    compiled.map_err(|_| TOO_LARGE.to_owned())
-}
-
 /// Looks expressions up among all topics. Costly: runs on a blocking thread.
 pub(in crate::coordinator::group) fn resolve(
     group: GroupId,
@@ -104,7 +87,7 @@ pub(in crate::coordinator::group) fn resolve(
 ) -> Event {
     let names = cluster.names();
     let found = regexes.into_iter().map(|pattern| {
-        let topics = match compile(&pattern) {
+        let topics = match re2::compile(&pattern) {
             Ok(regex) => names.iter().filter(|name| regex.is_match(name)).cloned().collect(),
             Err(why) => {
                 warn!(%group, %pattern, why, "a regular expression on record cannot be used");
@@ -145,21 +128,5 @@ pub(in crate::coordinator::group) fn resolved(
         info!(group = %id, epoch, "regular expressions stand for other topics");
         let hash = metadata_hash(&**cx.cluster, &names);
         cx.consumer_record(id, Change::Group(Some((epoch, hash))));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn expressions_match_whole_names_and_bad_ones_are_refused() {
-        let regex = compile("t-.*|u").unwrap();
-        assert!(regex.is_match("t-1") && regex.is_match("u"));
-        assert!(!regex.is_match("at-1") && !regex.is_match("uu"));
-        for bad in ["([", "a**(", "a{1001}", "(?:a{900}){5000}", "(?=a)", r"(a)\1"] {
-            assert!(compile(bad).is_err(), "{bad}");
-        }
-        assert!(compile("((a{1000}){1000}){1000}").is_err(), "too costly");
     }
 }
