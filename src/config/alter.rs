@@ -195,8 +195,8 @@ const LIVE: [&str; 2] = ["producer.id.expiration.ms", "transaction.partition.ver
 /// Does a running broker obey a new value? Keys behind a topic's are read anew for every topic; what has nothing to
 /// apply to may be set; unknown keys belong to others.
 fn takes_effect(config: &Config, name: &str, text: &str) -> bool {
-    if definition::listener_suffix(name).is_some() {
-        return false;
+    if let Some(suffix) = definition::listener_suffix(name) {
+        return definition::broker_key(suffix).is_none();
     }
     let Some(key) = row(name) else { return true };
     let same = config.values.get(key.name).is_ok_and(|now| key.parse(text).is_ok_and(|new| new == *now));

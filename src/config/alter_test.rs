@@ -54,6 +54,7 @@ fn brokers() {
     assert_eq!(broker(false, "log.retention.ms", "1000"), Ok(()));
     assert_eq!(broker(true, "num.io.threads", "9"), Ok(()));
     assert_eq!(broker(true, "no.such", "x"), Ok(()), "others' keys");
+    assert_eq!(broker(true, "listener.name.plaintext.foo", "x"), Ok(()), "for a listener, too");
     for (one, key, value, expected) in [
         (true, "broker.rack", "a", "Cannot update these configs dynamically: [broker.rack]"),
         (

@@ -8,7 +8,6 @@ use barnabas_protocol::ErrorCode;
 use super::{Ctx, Operation, Resource};
 use crate::config::definition::{self, Kind};
 use crate::controller::image::{ConfigResource, ResourceKind};
-use crate::controller::state::names;
 use crate::controller::{ConfigChange, ConfigOp, Refusal};
 use crate::logging;
 
@@ -91,13 +90,6 @@ fn authorize(ctx: &Ctx<'_>, kind: ResourceKind, name: &str) -> Result<(), Refusa
 fn check_name(ctx: &Ctx<'_>, kind: ResourceKind, name: &str) -> Result<(), Refusal> {
     let own = ctx.rooms.config.node_id;
     match kind {
-        ResourceKind::Topic if name.is_empty() => Err(invalid("Default topic resources are not allowed.")),
-        ResourceKind::Topic => match names::fault_of(name) {
-            Some(fault) => Err(Refusal::new(ErrorCode::InvalidTopicException, fault)),
-            None => Ok(()),
-        },
-        ResourceKind::Group if name.is_empty() => Err(invalid("Default group resources are not allowed.")),
-        ResourceKind::ClientMetrics if name.is_empty() => Err(invalid("Subscription name can't be empty")),
         // The empty name stands for all brokers.
         ResourceKind::Broker if name.is_empty() => Ok(()),
         ResourceKind::Broker | ResourceKind::BrokerLogger => match name.parse::<i32>() {
@@ -108,7 +100,8 @@ fn check_name(ctx: &Ctx<'_>, kind: ResourceKind, name: &str) -> Result<(), Refus
             Ok(id) => Err(invalid(format!("Unexpected node id. Expected {own}, but received {id}"))),
             Err(_) => Err(invalid(format!("Node id must be an integer, but it is: {name}"))),
         },
-        ResourceKind::Group | ResourceKind::ClientMetrics => Ok(()),
+        // The controller looks at these, once it has looked at what is to be done.
+        ResourceKind::Topic | ResourceKind::Group | ResourceKind::ClientMetrics => Ok(()),
     }
 }
 

@@ -61,13 +61,51 @@ impl Kind {
             Kind::Short => Value::Integer(text.parse::<i16>().map_err(|_| not_a("SHORT"))?.into()),
             Kind::Int => Value::Integer(text.parse::<i32>().map_err(|_| not_a("INT"))?.into()),
             Kind::Long => Value::Integer(text.parse().map_err(|_| not_a("LONG"))?),
-            Kind::Double => Value::Double(text.parse().map_err(|_| not_a("DOUBLE"))?),
+            Kind::Double => Value::Double(double(text).ok_or_else(|| not_a("DOUBLE"))?),
             Kind::String | Kind::Class => Value::Text(text.to_owned()),
             Kind::List if text.is_empty() => Value::List(Vec::new()),
             Kind::List => Value::List(split(text)),
             Kind::Password => Value::Secret(text.to_owned()),
         })
     }
+}
+
+/// A double in Java's spelling: decimal or hexadecimal, perhaps with the suffix of a type.
+fn double(text: &str) -> Option<f64> {
+    let (sign, size) = match text.strip_prefix('-') {
+        Some(size) => (-1.0, size),
+        None => (1.0, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let size = match size {
+        "NaN" => return Some(f64::NAN),
+        "Infinity" => return Some(sign * f64::INFINITY),
+        _ => size.strip_suffix(['f', 'F', 'd', 'D']).unwrap_or(size),
+    };
+    let value = match size.strip_prefix("0x").or_else(|| size.strip_prefix("0X")) {
+        Some(hex) => hexadecimal(hex)?,
+        // Rust has spellings of its own, all in letters.
+        None if size.contains(|c: char| !matches!(c, '0'..='9' | '.' | 'e' | 'E' | '+' | '-')) => {
+            return None;
+        }
+        None if size.starts_with(['+', '-']) => return None,
+        None => size.parse().ok()?,
+    };
+    Some(sign * value)
+}
+
+/// Digits with a point perhaps, and the power of two that Java asks for.
+fn hexadecimal(text: &str) -> Option<f64> {
+    let (digits, power) = text.split_once(['p', 'P'])?;
+    let (whole, part) = digits.split_once('.').unwrap_or((digits, ""));
+    if whole.is_empty() && part.is_empty() {
+        return None;
+    }
+    let mut value = 0.0;
+    for digit in whole.chars().chain(part.chars()) {
+        value = value * 16.0 + f64::from(digit.to_digit(16)?);
+    }
+    let scale = i32::try_from(part.len()).ok()?.checked_mul(4)?;
+    Some(value * 2_f64.powi(power.parse::<i32>().ok()?.checked_sub(scale)?))
 }
 
 /// Cuts at commas with the blanks around them; empty pieces at the end fall away, as in Java.
@@ -136,6 +174,27 @@ mod tests {
         assert_eq!(java_double(1.0), "1.0");
         assert_eq!(java_double(f64::MAX), "1.7976931348623157E308");
         assert_eq!(java_double(1e10), "1.0E10");
+    }
+
+    #[test]
+    fn doubles_are_read_as_in_java() {
+        for (text, value) in [
+            ("0.5f", 0.5),
+            ("0x1p-2", 0.25),
+            ("-0X.8P1d", -1.0),
+            ("+5.", 5.0),
+            (".5D", 0.5),
+            ("1e-1F", 0.1),
+            ("-Infinity", f64::NEG_INFINITY),
+        ] {
+            assert_eq!(double(text), Some(value), "{text}");
+        }
+        assert!(double("NaN").unwrap().is_nan());
+        for bad in
+            ["", ".", "f", "inf", "nan", "infinity", "0x1", "0xp1", "1e", "--1", "1 f", "0x1p9999999999"]
+        {
+            assert_eq!(double(bad), None, "{bad}");
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use barnabas_protocol::messages::records::metadata::ConfigRecord;
 use super::super::image::{Changes, ConfigResource, Image, Overrides, ResourceKind};
 use super::super::record::Record;
 use super::features::ELR_VERSION;
-use super::{ConfigRules, Decision, Refusal, ReplayError};
+use super::{ConfigRules, Decision, Refusal, ReplayError, names};
 
 const MIN_ISR: &str = "min.insync.replicas";
 
@@ -80,6 +80,7 @@ fn alter_one(image: &Image, rules: &dyn ConfigRules, change: &ConfigChange) -> R
             }
         }
     }
+    check_name(resource)?;
     rules.check(resource, before, &after)?;
     check_min_isr(image, resource, before, &after)?;
     // Kafka looks at the values first.
@@ -89,6 +90,30 @@ fn alter_one(image: &Image, rules: &dyn ConfigRules, change: &ConfigChange) -> R
     let set = after.iter().filter(|(name, value)| before.get(*name) != Some(*value));
     let set = set.map(|(name, value)| record(resource, name, Some(value)));
     Ok(gone.chain(set).map(Record::from).collect())
+}
+
+/// Can there be a resource of this name?
+fn check_name(resource: &ConfigResource) -> Result<(), Refusal> {
+    let invalid = |message| Err(Refusal::new(ErrorCode::InvalidRequest, message));
+    match resource.kind {
+        ResourceKind::Topic if resource.name.is_empty() => {
+            invalid("Default topic resources are not allowed.")
+        }
+        ResourceKind::Topic => match names::fault_of(&resource.name) {
+            Some(fault) => Err(Refusal::new(ErrorCode::InvalidTopicException, fault)),
+            None => Ok(()),
+        },
+        ResourceKind::Group if resource.name.is_empty() => {
+            invalid("Default group resources are not allowed.")
+        }
+        ResourceKind::ClientMetrics if resource.name.is_empty() => {
+            invalid("Subscription name can't be empty")
+        }
+        ResourceKind::Group
+        | ResourceKind::ClientMetrics
+        | ResourceKind::Broker
+        | ResourceKind::BrokerLogger => Ok(()),
+    }
 }
 
 fn check_exists(image: &Image, resource: &ConfigResource) -> Result<(), Refusal> {

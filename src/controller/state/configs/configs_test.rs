@@ -57,6 +57,24 @@ fn what_does_not_exist_cannot_be_configured() {
 }
 
 #[test]
+fn what_is_to_be_done_is_looked_at_before_the_name() {
+    let mut story = Story::started();
+    for (kind, name, code) in [
+        (ResourceKind::Topic, "", 42),
+        (ResourceKind::Topic, "a b", 17),
+        (ResourceKind::Group, "", 42),
+        (ResourceKind::ClientMetrics, "", 42),
+    ] {
+        let mut refused =
+            |op| run(&mut story, change(kind, name, &[("retention.ms", op)], false)).unwrap_err().0;
+        assert_eq!(refused(ConfigOp::Append("1".into())), 40, "{kind:?} {name}");
+        assert_eq!(refused(ConfigOp::Unknown(9)), -1, "{kind:?} {name}");
+        assert_eq!(refused(set("1")), code, "{kind:?} {name}");
+    }
+    story.the_end();
+}
+
+#[test]
 fn the_clusters_min_isr_stays_while_there_are_eligible_leaders() {
     let mut story = Story::started();
     assert_eq!(story.image().cluster_config()["min.insync.replicas"], "1");
