@@ -22,6 +22,9 @@ pub enum MarkerFault {
     /// No such partition: there is nothing to end.
     #[error("no such topic or partition")]
     Unknown,
+    /// No producer has this id, epoch or protocol.
+    #[error("the marker of no producer")]
+    OfNobody,
     /// Another broker leads it, or its coordinator is not ready.
     #[error("not the leader of the partition")]
     NotLeader,
@@ -60,6 +63,9 @@ impl Markers {
             PartitionError::UnknownTopicOrPartition => MarkerFault::Unknown,
             _ => MarkerFault::NotLeader,
         })?;
+        if marker.producer_id < 0 || marker.producer_epoch < 0 || marker.transaction_version < 0 {
+            return Err(MarkerFault::OfNobody);
+        }
         if topic == OFFSETS_TOPIC {
             return match self.groups.marker(index, marker) {
                 Ok(written) => {
@@ -88,9 +94,13 @@ impl Markers {
                 match self.write(topic, *index, marker) {
                     Ok(waits) => unsettled.extend(waits),
                     Err(MarkerFault::Unknown) => {}
-                    Err(fault @ (MarkerFault::ProducerFenced | MarkerFault::CoordinatorFenced)) => {
+                    Err(
+                        fault @ (MarkerFault::ProducerFenced
+                        | MarkerFault::CoordinatorFenced
+                        | MarkerFault::OfNobody),
+                    ) => {
                         let producer = marker.producer_id;
-                        warn!(%topic, index, producer, "a marker came too late: {fault}");
+                        warn!(%topic, index, producer, "a marker will never be taken: {fault}");
                     }
                     Err(MarkerFault::NotLeader | MarkerFault::Failed(_)) => {
                         left.entry(topic.clone()).or_default().insert(*index);

@@ -80,10 +80,10 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
     Ok(Outcome::Parked(Box::new(Waiting { response, lagging, deadline })))
 }
 
-/// Offsets by topic and partition; of a partition that is named twice the last counts, as in Kafka.
+/// Offsets by topic and partition, for topics that have any; of a partition that is named twice the last counts, as in Kafka.
 fn merged(topics: Vec<DeleteRecordsTopic>) -> BTreeMap<String, BTreeMap<i32, i64>> {
     let mut merged: BTreeMap<String, BTreeMap<i32, i64>> = BTreeMap::new();
-    for topic in topics {
+    for topic in topics.into_iter().filter(|topic| !topic.partitions.is_empty()) {
         let offsets = topic.partitions.iter().map(|wanted| (wanted.partition_index, wanted.offset));
         merged.entry(topic.name).or_default().extend(offsets);
     }
@@ -162,7 +162,7 @@ mod tests {
                 .collect(),
         };
         let merged = merged(vec![topic("t", &[(0, 1), (0, 2)]), topic("u", &[]), topic("t", &[(1, 3)])]);
-        let expected = [("t", vec![(0, 2), (1, 3)]), ("u", vec![])];
+        let expected = [("t", vec![(0, 2), (1, 3)])];
         let expected = expected.map(|(name, offsets)| (name.to_owned(), offsets.into_iter().collect()));
         assert_eq!(merged, BTreeMap::from(expected));
     }

@@ -48,8 +48,12 @@ fn check(request: &DescribeTopicPartitionsRequest) -> Result<(), ErrorCode> {
 }
 
 fn refused(request: &DescribeTopicPartitionsRequest, code: ErrorCode) -> DescribeTopicPartitionsResponse {
-    let topics = request.topics.iter().map(|topic| error(&topic.name, code)).collect();
-    DescribeTopicPartitionsResponse { topics, ..Default::default() }
+    // Kafka does not look what they are then.
+    let topics = request
+        .topics
+        .iter()
+        .map(|topic| DescribeTopicPartitionsResponseTopic { is_internal: false, ..error(&topic.name, code) });
+    DescribeTopicPartitionsResponse { topics: topics.collect(), ..Default::default() }
 }
 
 fn error(name: &str, code: ErrorCode) -> DescribeTopicPartitionsResponseTopic {

@@ -92,6 +92,23 @@ pub fn distinct<T, K: Hash + Eq>(things: Vec<T>, key: impl Fn(&T) -> Option<K>) 
     (once, mentions)
 }
 
+/// Each thing once, in the order of its first mention; what is mentioned again is joined to the first.
+pub fn once_each<T, K: Hash + Eq>(
+    things: impl Iterator<Item = T>,
+    key: impl Fn(&T) -> K,
+    join: impl Fn(&mut T, T),
+) -> Vec<T> {
+    let (mut once, mut places): (Vec<T>, HashMap<K, usize>) = (Vec::new(), HashMap::new());
+    for thing in things {
+        let at = *places.entry(key(&thing)).or_insert(once.len());
+        match once.get_mut(at) {
+            Some(known) => join(known, thing),
+            None => once.push(thing),
+        }
+    }
+    once
+}
+
 /// An address as Java prints it: `/127.0.0.1`, and IPv6 without abbreviations.
 pub fn java_address(address: IpAddr) -> String {
     match address {
@@ -112,6 +129,13 @@ mod tests {
         let named = vec!["a", "b", "a", "-", "-", "b"];
         let (once, mentions) = distinct(named, |name| (*name != "-").then_some(*name));
         assert_eq!((once, mentions), (vec!["a", "b", "-", "-"], vec![0, 1, 0, 2, 3, 1]));
+    }
+
+    #[test]
+    fn what_is_named_again_is_joined() {
+        let named = [("a", 1), ("b", 2), ("a", 3)].map(|(name, number)| (name, vec![number]));
+        let joined = once_each(named.into_iter(), |(name, _)| *name, |known, (_, more)| known.1.extend(more));
+        assert_eq!(joined, [("a", vec![1, 3]), ("b", vec![2])]);
     }
 
     #[test]

@@ -34,9 +34,10 @@ enum Step {
 pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
     let request: ListOffsetsRequest = ctx.decode(body)?;
     let isolation = match (request.replica_id >= 0, request.isolation_level) {
+        (_, ..0 | 2..) => return ctx.respond(out, &tripped_over(request.topics)),
         (true, _) => Isolation::LogEnd,
         (false, 0) => Isolation::HighWatermark,
-        (false, _) => Isolation::LastStable,
+        (false, 1) => Isolation::LastStable,
     };
     let mut searches = false;
     let mut topics = Vec::with_capacity(request.topics.len());
@@ -59,14 +60,31 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
     blocking(ctx, move || finish(topics), |response, ctx, out| ctx.respond(out, &response))
 }
 
+/// Kafka's answer where the isolation is none that there is.
+fn tripped_over(topics: Vec<ListOffsetsTopic>) -> ListOffsetsResponse {
+    let topics = topics.into_iter().map(|topic| ListOffsetsTopicResponse {
+        name: topic.name,
+        partitions: topic
+            .partitions
+            .iter()
+            .map(|wanted| ListOffsetsPartitionResponse {
+                partition_index: wanted.partition_index,
+                error_code: ErrorCode::UnknownServerError.code(),
+                ..Default::default()
+            })
+            .collect(),
+    });
+    ListOffsetsResponse { topics: topics.collect(), ..Default::default() }
+}
+
 /// A topic's partitions by index; `None` where one was named twice: it has one answer all the same, an error.
 type Wanted = BTreeMap<i32, Option<ListOffsetsPartition>>;
 
-/// Each topic once, in the order of the first mention.
+/// Each topic with partitions once, in the order of the first mention.
 fn merged(topics: Vec<ListOffsetsTopic>) -> Vec<(String, Wanted)> {
     let mut places: HashMap<String, usize> = HashMap::new();
     let mut merged: Vec<(String, Wanted)> = Vec::with_capacity(topics.len());
-    for topic in topics {
+    for topic in topics.into_iter().filter(|topic| !topic.partitions.is_empty()) {
         let at = *places.entry(topic.name.clone()).or_insert(merged.len());
         if at == merged.len() {
             merged.push((topic.name, Wanted::new()));
@@ -175,7 +193,8 @@ mod tests {
                 .map(|index| ListOffsetsPartition { partition_index: *index, ..Default::default() })
                 .collect(),
         };
-        let merged = merged(vec![topic("b", &[1, 0]), topic("a", &[2, 2]), topic("b", &[3, 1])]);
+        let merged =
+            merged(vec![topic("b", &[1, 0]), topic("c", &[]), topic("a", &[2, 2]), topic("b", &[3, 1])]);
         let shown: Vec<(&str, Vec<(i32, bool)>)> = merged
             .iter()
             .map(|(name, wanted)| (name.as_str(), wanted.iter().map(|(i, w)| (*i, w.is_some())).collect()))

@@ -10,7 +10,7 @@ use barnabas_protocol::messages::offset_commit::{
 };
 use barnabas_protocol::messages::{OffsetCommitRequest, OffsetCommitResponse};
 
-use super::group::{Said, code, may, then};
+use super::group::{Said, code, may, once_each, then};
 use super::{Answer, Ctx, Operation, Out, Resource};
 use crate::controller::Image;
 use crate::controller::image::TopicImage;
@@ -54,8 +54,8 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
         }
     }
     if topics.is_empty() {
-        return ctx
-            .respond(out, &OffsetCommitResponse { topics: refused, ..OffsetCommitResponse::default() });
+        let topics = merge(refused, accepted);
+        return ctx.respond(out, &OffsetCommitResponse { topics, ..OffsetCommitResponse::default() });
     }
     let commit = Commit {
         group: request.group_id,
@@ -70,7 +70,7 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
     let asked = ctx.rooms.groups.ask(Request::Commit(commit));
     then(asked, ctx, out, move |said, ctx, out| {
         mark(&mut accepted, said);
-        let topics = merge(refused, accepted, by_id);
+        let topics = merge(refused, accepted);
         ctx.respond(out, &OffsetCommitResponse { topics, ..OffsetCommitResponse::default() })
     })
 }
@@ -135,21 +135,11 @@ fn mark(accepted: &mut [OffsetCommitResponseTopic], said: Said) {
 
 /// Refused partitions of a topic come before the accepted ones of the same topic.
 fn merge(
-    mut refused: Vec<OffsetCommitResponseTopic>,
+    refused: Vec<OffsetCommitResponseTopic>,
     accepted: Vec<OffsetCommitResponseTopic>,
-    by_id: bool,
 ) -> Vec<OffsetCommitResponseTopic> {
-    if refused.is_empty() {
-        return accepted;
-    }
-    for topic in accepted {
-        let same = |other: &&mut OffsetCommitResponseTopic| {
-            if by_id { other.topic_id == topic.topic_id } else { other.name == topic.name }
-        };
-        match refused.iter_mut().find(same) {
-            Some(before) => before.partitions.extend(topic.partitions),
-            None => refused.push(topic),
-        }
-    }
-    refused
+    let key = |topic: &OffsetCommitResponseTopic| (topic.name.clone(), topic.topic_id);
+    once_each(refused.into_iter().chain(accepted), key, |before, topic| {
+        before.partitions.extend(topic.partitions);
+    })
 }

@@ -70,7 +70,8 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
         }
     }
     if topics.is_empty() {
-        return ctx.respond(out, &TxnOffsetCommitResponse { topics: refused, ..Default::default() });
+        let topics = merge(refused, accepted);
+        return ctx.respond(out, &TxnOffsetCommitResponse { topics, ..Default::default() });
     }
     let producer = (request.producer_id, request.producer_epoch);
     let commit = Commit {
@@ -178,17 +179,18 @@ fn respond(ctx: &Ctx<'_>, out: &mut Out, mut wish: Wish, code: Option<ErrorCode>
             partition.error_code = code.code();
         }
     }
-    let mut topics = wish.refused;
-    for topic in wish.accepted {
-        let same = |other: &&mut TxnOffsetCommitResponseTopic| {
-            other.name == topic.name && other.topic_id == topic.topic_id
-        };
-        match topics.iter_mut().find(same) {
-            Some(before) => before.partitions.extend(topic.partitions),
-            None => topics.push(topic),
-        }
-    }
+    let topics = merge(wish.refused, wish.accepted);
     ctx.respond(out, &TxnOffsetCommitResponse { topics, ..Default::default() })
+}
+
+fn merge(
+    refused: Vec<TxnOffsetCommitResponseTopic>,
+    accepted: Vec<TxnOffsetCommitResponseTopic>,
+) -> Vec<TxnOffsetCommitResponseTopic> {
+    let key = |topic: &TxnOffsetCommitResponseTopic| (topic.name.clone(), topic.topic_id);
+    group::once_each(refused.into_iter().chain(accepted), key, |before, topic| {
+        before.partitions.extend(topic.partitions);
+    })
 }
 
 fn find<'i>(

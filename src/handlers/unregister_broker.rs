@@ -14,7 +14,7 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
     }
     when(ctx.rooms.controller()?.unregister_broker(request.broker_id), |reply, ctx, out| {
         let (error_code, error_message) = match reply {
-            Ok(()) => (ErrorCode::None, None),
+            Ok(()) => (ErrorCode::None, Some(String::new())),
             Err(refusal) => (refusal.code, refusal.message),
         };
         let error_code = error_code.code();

@@ -73,8 +73,6 @@ fn write(
     let mut one = |topic: &str, index: i32| {
         if !may {
             ErrorCode::ClusterAuthorizationFailed
-        } else if marker.producer_id < 0 || marker.producer_epoch < 0 || marker.transaction_version < 0 {
-            ErrorCode::UnknownServerError
         } else {
             match ctx.rooms.markers.write(topic, index, marker) {
                 Ok(waits) => {
@@ -101,6 +99,7 @@ fn write(
 
 fn code(fault: &MarkerFault) -> ErrorCode {
     match fault {
+        MarkerFault::OfNobody => ErrorCode::UnknownServerError,
         MarkerFault::Unknown => ErrorCode::UnknownTopicOrPartition,
         MarkerFault::NotLeader => ErrorCode::NotLeaderOrFollower,
         MarkerFault::ProducerFenced => ErrorCode::InvalidProducerEpoch,

@@ -246,7 +246,7 @@ impl Partition {
             return Err(PartitionError::Offline);
         }
         match self.known_epoch() {
-            Some(current) if known >= 0 && known < current => {
+            Some(current) if known != NO_EPOCH && known < current => {
                 Err(PartitionError::FencedLeaderEpoch { current })
             }
             Some(current) if known > current => Err(PartitionError::UnknownLeaderEpoch { current }),

@@ -21,5 +21,6 @@ mod order;
 mod quorum;
 mod records;
 mod repeats;
+mod senseless;
 mod transactions;
 mod unpacking;

@@ -16,6 +16,9 @@ const UNCLEAN: i8 = 1;
 
 /// Holds the elections of a request.
 pub fn elect_leaders(image: &Image, request: &ElectLeadersRequest) -> Decision<ElectLeadersResponse> {
+    if request.topic_partitions.as_ref().is_some_and(Vec::is_empty) {
+        return Decision::only(ElectLeadersResponse::default());
+    }
     let kind = match request.election_type {
         PREFERRED => Election::Preferred,
         UNCLEAN => Election::Unclean,

@@ -74,7 +74,9 @@ pub fn place(
         image.brokers().filter(|broker| takes_replicas(broker)).map(|broker| candidate(broker)).collect();
     let placed = placement::place(&candidates, count, factor, start).map_err(|error| {
         let why = match error {
-            PlacementError::NobodyAlive => "All brokers are currently fenced.".to_owned(),
+            PlacementError::NobodyAlive => {
+                "All brokers are currently fenced, or have all their log directories cordoned.".to_owned()
+            }
             PlacementError::TooFewBrokers { brokers } => format!(
                 "The target replication factor of {factor} cannot be reached because only {brokers} broker(s) are \
                  registered or some brokers have all their log directories cordoned."
@@ -190,8 +192,9 @@ pub fn create(
     Decision { records, reply: response }
 }
 
+/// How many are to be made; of a topic that is unknown none.
 fn additional(image: &Image, topic: &CreatePartitionsTopic) -> usize {
-    let present = image.topic(&topic.name).map_or(0, |topic| topic.partition_count());
+    let present = image.topic(&topic.name).map_or(i32::MAX, |topic| topic.partition_count());
     usize::try_from(topic.count.saturating_sub(present)).unwrap_or_default()
 }
 

@@ -23,8 +23,9 @@ pub struct Replica {
 /// What holds for all partitions of a fetch.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Of the whole answer, in bytes; the first batch may be larger.
-    pub max_bytes: u64,
+    /// Of the whole answer, in bytes; the first batch may be larger. Where there is something to read, Kafka trips over
+    /// less than nothing.
+    pub max_bytes: i64,
     /// It is worth answering with so many.
     pub min_bytes: u64,
     /// Up to where.
@@ -123,17 +124,21 @@ impl Gathered {
         if let Some(follower) = limits.follower {
             partition.check_follower(follower.id, wanted.current_leader_epoch)?;
         }
-        let left = limits.max_bytes.saturating_sub(self.bytes);
-        let max_bytes = u64::try_from(wanted.max_bytes).map_err(|_| PartitionError::InvalidSize)?;
+        let read_bytes = i64::try_from(self.bytes).unwrap_or(i64::MAX);
+        let left = limits.max_bytes.min(limits.max_bytes.saturating_sub(read_bytes).max(0));
+        let max_bytes = u64::try_from(left.min(i64::from(wanted.max_bytes)));
         let read = Read {
             offset: wanted.fetch_offset,
-            max_bytes: max_bytes.min(left),
-            min_one: self.bytes == 0,
+            max_bytes: max_bytes.unwrap_or_default(),
+            min_one: max_bytes.is_ok() && self.bytes == 0,
             isolation: limits.isolation,
             current_leader_epoch: wanted.current_leader_epoch,
             last_fetched_epoch: wanted.last_fetched_epoch,
         };
         let fetched = partition.read(&read)?;
+        if max_bytes.is_err() && wanted.fetch_offset < partition.upper_bound(limits.isolation) {
+            return Err(PartitionError::InvalidSize);
+        }
         if let Some(Replica { id, epoch }) = limits.follower.filter(|_| self.is_first)
             && fetched.diverging.is_none()
         {

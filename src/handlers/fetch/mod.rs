@@ -34,6 +34,15 @@ enum Source {
     Session(Arc<Mutex<FetchSession>>),
 }
 
+impl Source {
+    fn is_empty(&self) -> bool {
+        match self {
+            Source::Request { wanted, .. } => wanted.is_empty(),
+            Source::Session(session) => session.lock().entries().next().is_none(),
+        }
+    }
+}
+
 /// A fetch, while it is answered or waits.
 struct Fetch {
     source: Source,
@@ -53,9 +62,6 @@ thread_local! {
 /// See the module.
 pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
     let request = FetchRequest::read(ctx.version, body)?;
-    let Some(limits) = limits(ctx, &request) else {
-        return reply::refuse(ctx, out, ErrorCode::UnknownServerError);
-    };
     let now_ms = ctx.now.mono_ms;
     let wait_ms = u64::try_from(request.max_wait_ms).unwrap_or_default();
     let by_id = ctx.version >= ID_VERSION;
@@ -65,11 +71,16 @@ pub fn start(ctx: &Ctx<'_>, body: &mut [u8], out: &mut Out) -> Answer {
         Err(code) => return reply::refuse(ctx, out, code),
     };
     let deadline = now_ms.saturating_add(wait_ms);
+    let limits = match limits(ctx, &request) {
+        Some(limits) => limits,
+        None if source.is_empty() => return reply::refuse(ctx, out, ErrorCode::None),
+        None => return reply::refuse_all(ctx, out, &request, ErrorCode::UnknownServerError),
+    };
     let fetch = Fetch { source, limits, deadline, waiter: None };
     fetch.answer_or_wait(ctx, out)
 }
 
-/// `None` if the request asks for what cannot be.
+/// `None` if the request asks for an isolation that there is not.
 fn limits(ctx: &Ctx<'_>, request: &FetchRequest<'_>) -> Option<Limits> {
     let largest = ctx.rooms.config.replication.fetch_max_bytes;
     let max_bytes = request.max_bytes.min(largest);
@@ -83,7 +94,7 @@ fn limits(ctx: &Ctx<'_>, request: &FetchRequest<'_>) -> Option<Limits> {
     };
     Some(Limits {
         follower,
-        max_bytes: u64::try_from(max_bytes).ok()?,
+        max_bytes: i64::from(max_bytes),
         min_bytes: u64::try_from(request.min_bytes.min(max_bytes)).unwrap_or_default(),
         isolation,
     })

@@ -3,12 +3,16 @@
 use std::io;
 use std::sync::Arc;
 
-use barnabas_protocol::fetch::{AbortedTransaction, EpochAndOffset, FetchResponseWriter, PartitionAnswer};
-use barnabas_protocol::{ErrorCode, LeaderIdAndEpoch, NodeEndpoint};
+use barnabas_protocol::fetch::{
+    AbortedTransaction, EpochAndOffset, FetchRequest, FetchResponseWriter, PartitionAnswer,
+};
+use barnabas_protocol::{ErrorCode, LeaderIdAndEpoch, NodeEndpoint, TopicRef};
 
+use super::ID_VERSION;
 use super::gather::Part;
 use crate::controller::image::BrokerImage;
 use crate::handlers::{Answer, Ctx, Out, Outcome};
+use crate::ids::Uuid;
 
 /// New leaders are named from here on (KIP-951).
 const LEADER_VERSION: i16 = 16;
@@ -16,6 +20,24 @@ const LEADER_VERSION: i16 = 16;
 /// An answer about the request as a whole; versions below 7 have no place for it and get no topics.
 pub fn refuse(ctx: &Ctx<'_>, out: &mut Out, code: ErrorCode) -> Answer {
     FetchResponseWriter::begin(out.bytes(), ctx.version, 0, code.code(), 0, 0).finish(&[]);
+    Ok(Outcome::Done)
+}
+
+/// An answer about the request as a whole, told of each of its partitions, too, as long as they go by name.
+pub fn refuse_all(ctx: &Ctx<'_>, out: &mut Out, request: &FetchRequest<'_>, code: ErrorCode) -> Answer {
+    let topics = request.topics.clone().filter(|_| ctx.version < ID_VERSION);
+    let mut writer =
+        FetchResponseWriter::begin(out.bytes(), ctx.version, 0, code.code(), 0, topics.clone().count());
+    for topic in topics {
+        let TopicRef::Name(name) = &topic.topic else { continue };
+        writer.topic(name, Uuid::ZERO, topic.partitions.clone().count());
+        for partition in topic.partitions {
+            let mut answer = PartitionAnswer::refused(partition.partition, code.code());
+            answer.aborted_transactions = Some(&[]);
+            writer.partition(&answer, 0, |_| {});
+        }
+    }
+    writer.finish(&[]);
     Ok(Outcome::Done)
 }
 
