@@ -19,6 +19,8 @@ pub mod partition;
 pub mod peer;
 pub mod replication;
 pub mod rng;
+#[cfg(test)]
+mod seeds;
 pub mod server;
 pub mod shutdown;
 pub mod signals;

@@ -1,5 +1,7 @@
 //! Records of a machine as batches of its log, and back.
 
+use std::sync::Arc;
+
 use barnabas_protocol::batch::{BatchBuilder, Batches, BuildError, Caps, Codec, Scratch};
 
 use super::log::{LogFault, ShardLog};
@@ -14,13 +16,52 @@ pub trait Stored: Machine {
     fn encode(record: &Self::Record, key: &mut Vec<u8>, value: &mut Vec<u8>) -> bool;
 
     /// Reads a record. `producer` wrote it in a transaction that had not ended.
-    fn decode(key: &[u8], value: Option<&[u8]>, producer: Option<i64>) -> Result<Self::Record, String>;
+    fn decode(
+        key: &[u8],
+        value: Option<&[u8]>,
+        producer: Option<i64>,
+        names: &mut Names,
+    ) -> Result<Self::Record, String>;
 
     /// How its batches are compressed.
     fn codec(view: &Self::View) -> Codec;
 
     /// A transaction's end, if that means anything to the machine.
     fn marker(producer: i64, commit: bool) -> Option<Self::Record>;
+}
+
+/// What a record calls something by.
+#[derive(Clone, Copy, Debug)]
+pub enum Naming {
+    /// A group.
+    Group,
+    /// A topic.
+    Topic,
+    /// What a client has put beside an offset.
+    Metadata,
+}
+
+/// Names as they were read last. A log says the same few over and over: neighbours share one allocation.
+#[derive(Debug, Default)]
+pub struct Names {
+    group: Arc<str>,
+    topic: Arc<str>,
+    metadata: Arc<str>,
+}
+
+impl Names {
+    /// The name as shared text.
+    pub fn shared(&mut self, naming: Naming, text: &str) -> Arc<str> {
+        let last = match naming {
+            Naming::Group => &mut self.group,
+            Naming::Topic => &mut self.topic,
+            Naming::Metadata => &mut self.metadata,
+        };
+        if &**last != text {
+            *last = Arc::from(text);
+        }
+        last.clone()
+    }
 }
 
 /// One batch of records, in Kafka's form.
@@ -52,6 +93,7 @@ const LOAD_BYTES: usize = 5 * 1024 * 1024;
 pub fn replay<M: Stored>(log: &dyn ShardLog, hard: &mut M::Hard) -> Result<u64, LogFault> {
     let (mut next, end) = (log.start(), log.end());
     let mut scratch = Scratch::default();
+    let mut names = Names::default();
     let mut records = 0;
     while next < end {
         let bytes = log.read(next, LOAD_BYTES)?;
@@ -71,7 +113,7 @@ pub fn replay<M: Stored>(log: &dyn ShardLog, hard: &mut M::Hard) -> Result<u64, 
                     marker_of(key).and_then(|commit| M::marker(header.producer_id, commit))
                 } else {
                     let producer = header.attributes.transactional().then_some(header.producer_id);
-                    match M::decode(key, record.value, producer) {
+                    match M::decode(key, record.value, producer, &mut names) {
                         Ok(record) => Some(record),
                         Err(what) => {
                             let offset = record.offset(header.base_offset);

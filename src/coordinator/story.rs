@@ -7,7 +7,7 @@ use std::fmt::Debug;
 use crate::clock::Now;
 
 use super::machine::{Output, ReplyId};
-use super::records::Stored;
+use super::records::{Names, Stored};
 use super::timers::Timers;
 
 /// A record's key and value.
@@ -163,12 +163,13 @@ where
 
     fn replayed(&self) -> M::Hard {
         let mut hard = M::Hard::default();
+        let mut names = Names::default();
         for (at, (key, value)) in self.log.iter().enumerate() {
             let within = self.within.get(at).copied().unwrap_or(Within::Nothing);
             let record = match within {
                 Within::Marker(producer, commit) => M::marker(producer, commit),
-                Within::Transaction(id) => M::decode(key, value.as_deref(), Some(id)).ok(),
-                Within::Nothing => M::decode(key, value.as_deref(), None).ok(),
+                Within::Transaction(id) => M::decode(key, value.as_deref(), Some(id), &mut names).ok(),
+                Within::Nothing => M::decode(key, value.as_deref(), None, &mut names).ok(),
             };
             assert!(record.is_some() || matches!(within, Within::Marker(..)), "a record of our own");
             record.into_iter().for_each(|record| M::apply(&mut hard, record));

@@ -16,6 +16,7 @@ use super::*;
 use crate::clock::Now;
 use crate::disk::{Disk, MemoryDisk, OpenMode};
 use crate::rng::Rng;
+use crate::seeds::each_seed;
 
 /// A batch that was appended, as it must be in the file.
 #[derive(Clone, Debug)]
@@ -338,7 +339,7 @@ impl World {
 
 #[test]
 fn a_log_is_a_list_whatever_happens() {
-    each_seed(|seed| {
+    each_seed(200, |seed| {
         let mut world = World::new(seed);
         for _ in 0..150 {
             world.step();

@@ -254,21 +254,3 @@ pub(super) fn contents(log: &Log) -> Vec<(i64, i64)> {
 pub(super) fn files(disk: &Arc<dyn Disk>) -> Vec<String> {
     disk.list(dir()).unwrap().into_iter().map(|entry| entry.name).collect()
 }
-
-/// Runs a test by seeds and says in the end which of them fail: 200 of them or `BARNABAS_SEEDS`, from 0 on; one, or
-/// `BARNABAS_SEEDS`, from `BARNABAS_SEED` on.
-pub(super) fn each_seed(run: impl Fn(u64)) {
-    let number = |name| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
-    let (first, count) = (number("BARNABAS_SEED"), number("BARNABAS_SEEDS"));
-    let count = count.unwrap_or(if first.is_some() { 1 } else { 200 });
-    let first = first.unwrap_or(0);
-    let fails = |seed: &u64| {
-        let failed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| run(*seed))).is_err();
-        if failed {
-            println!("seed {seed} fails");
-        }
-        failed
-    };
-    let failed: Vec<u64> = (first..first + count).filter(fails).collect();
-    assert!(failed.is_empty(), "BARNABAS_SEED=n shows it again: {failed:?}");
-}

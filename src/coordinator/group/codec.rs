@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use barnabas_protocol::DecodeError;
 use barnabas_protocol::batch::Codec;
 use barnabas_protocol::codec::{Reader, Wire, Writer};
 use barnabas_protocol::messages::records::OffsetsRecord;
@@ -11,7 +12,7 @@ use barnabas_protocol::messages::records::classic_group::{
 use barnabas_protocol::messages::records::{from_versioned, to_versioned};
 use bytes::Bytes;
 
-use crate::coordinator::records::Stored;
+use crate::coordinator::records::{Names, Naming, Stored};
 use crate::ids::Uuid;
 
 use super::record::{GroupValue, MemberValue, OffsetValue, Record};
@@ -57,17 +58,22 @@ impl Stored for GroupMachine {
         }
     }
 
-    fn decode(key: &[u8], value: Option<&[u8]>, producer: Option<i64>) -> Result<Record, String> {
+    fn decode(
+        key: &[u8],
+        value: Option<&[u8]>,
+        producer: Option<i64>,
+        names: &mut Names,
+    ) -> Result<Record, String> {
         let mut r = Reader::new(key, 0);
-        let text = |e: barnabas_protocol::DecodeError| e.to_string();
+        let text = |e: DecodeError| e.to_string();
         let kind = i16::read(&mut r).map_err(text)?;
         match kind {
             LEGACY_OFFSET | OFFSET => {
-                let group = name(&mut r).map_err(text)?;
-                let topic = name(&mut r).map_err(text)?;
+                let group = name(&mut r, Naming::Group, names).map_err(text)?;
+                let topic = name(&mut r, Naming::Topic, names).map_err(text)?;
                 let partition = i32::read(&mut r).map_err(text)?;
                 let value = match value {
-                    Some(value) if kind == OFFSET => Some(read_offset(value).map_err(text)?),
+                    Some(value) if kind == OFFSET => Some(read_offset(value, names).map_err(text)?),
                     Some(value) => Some(read_legacy(value).map_err(text)?),
                     None => None,
                 };
@@ -95,9 +101,9 @@ impl Stored for GroupMachine {
     }
 }
 
-fn name(r: &mut Reader<'_>) -> Result<Arc<str>, barnabas_protocol::DecodeError> {
+fn name(r: &mut Reader<'_>, naming: Naming, names: &mut Names) -> Result<Arc<str>, DecodeError> {
     let length = r.string_length()?.unwrap_or_default();
-    r.text(length).map(|text| Arc::from(&*text))
+    r.text(length).map(|text| names.shared(naming, &text))
 }
 
 fn write_offset(offset: &OffsetValue, out: &mut Vec<u8>) {
@@ -123,19 +129,19 @@ fn write_offset(offset: &OffsetValue, out: &mut Vec<u8>) {
     }
 }
 
-fn read_offset(value: &[u8]) -> Result<OffsetValue, barnabas_protocol::DecodeError> {
+fn read_offset(value: &[u8], names: &mut Names) -> Result<OffsetValue, DecodeError> {
     let value: OffsetCommitValue = from_versioned(value)?;
     Ok(OffsetValue {
         offset: value.offset,
         leader_epoch: value.leader_epoch,
-        metadata: value.metadata.into(),
+        metadata: names.shared(Naming::Metadata, &value.metadata),
         commit_ms: value.commit_timestamp,
         expire_ms: (value.expire_timestamp >= 0).then_some(value.expire_timestamp),
         topic_id: value.topic_id,
     })
 }
 
-fn read_legacy(value: &[u8]) -> Result<OffsetValue, barnabas_protocol::DecodeError> {
+fn read_legacy(value: &[u8]) -> Result<OffsetValue, DecodeError> {
     let value: LegacyOffsetCommitValue = from_versioned(value)?;
     Ok(OffsetValue {
         offset: value.offset,
@@ -194,7 +200,8 @@ fn group_value(value: GroupMetadataValue) -> GroupValue {
 fn foreign(kind: i16, key: &[u8], value: Option<&[u8]>) -> Result<Record, String> {
     OffsetsRecord::decode(key, None).map_err(|e| e.to_string())?;
     let mut r = Reader::new(key, 0);
-    let group: Option<GroupId> = i16::read(&mut r).and_then(|_| name(&mut r)).ok();
+    let group: Option<GroupId> =
+        i16::read(&mut r).and_then(|_| name(&mut r, Naming::Group, &mut Names::default())).ok();
     let (key, value) = (Bytes::copy_from_slice(key), value.map(Bytes::copy_from_slice));
     Ok(Record::Foreign { kind, group, key, value })
 }
@@ -212,7 +219,10 @@ mod tests {
     #[track_caller]
     fn comes_back(record: &Record) {
         let (key, value) = bytes_of(record);
-        assert_eq!(GroupMachine::decode(&key, value.as_deref(), None).as_ref(), Ok(record));
+        assert_eq!(
+            GroupMachine::decode(&key, value.as_deref(), None, &mut Names::default()).as_ref(),
+            Ok(record)
+        );
         // Kafka's schemas read it, too.
         OffsetsRecord::decode(&key, value.as_deref()).unwrap();
     }
@@ -278,12 +288,13 @@ mod tests {
             &[0, 11, 0, 1, b'g'],
             Some(&[0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0]),
             None,
+            &mut Names::default(),
         )
         .unwrap();
         let Record::Foreign { kind: 11, group: Some(group), .. } = &record else { panic!("{record:?}") };
         assert_eq!(&**group, "g");
         comes_back(&record);
-        assert!(GroupMachine::decode(&[0, 99], None, None).is_err());
-        assert!(GroupMachine::decode(&[], None, None).is_err());
+        assert!(GroupMachine::decode(&[0, 99], None, None, &mut Names::default()).is_err());
+        assert!(GroupMachine::decode(&[], None, None, &mut Names::default()).is_err());
     }
 }

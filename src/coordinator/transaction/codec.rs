@@ -7,7 +7,7 @@ use barnabas_protocol::messages::records::transaction_log::{
 };
 use barnabas_protocol::messages::records::{from_versioned, to_versioned};
 
-use crate::coordinator::records::Stored;
+use crate::coordinator::records::{Names, Naming, Stored};
 
 use super::record::{Record, State, Transaction};
 use super::{TransactionMachine, TransactionSettings};
@@ -29,7 +29,12 @@ impl Stored for TransactionMachine {
         true
     }
 
-    fn decode(key: &[u8], value: Option<&[u8]>, _producer: Option<i64>) -> Result<Record, String> {
+    fn decode(
+        key: &[u8],
+        value: Option<&[u8]>,
+        _producer: Option<i64>,
+        names: &mut Names,
+    ) -> Result<Record, String> {
         let mut r = Reader::new(key, 0);
         let text = |e: barnabas_protocol::DecodeError| e.to_string();
         let kind = i16::read(&mut r).map_err(text)?;
@@ -38,7 +43,7 @@ impl Stored for TransactionMachine {
         }
         let key = TransactionLogKey::read(&mut r).map_err(text)?;
         let value = value.map(from_versioned::<TransactionLogValue>).transpose().map_err(text)?;
-        let value = value.map(transaction).transpose()?.map(Box::new);
+        let value = value.map(|value| transaction(value, names)).transpose()?.map(Box::new);
         Ok(Record { id: key.transactional_id.into(), value })
     }
 
@@ -71,11 +76,12 @@ fn message(transaction: &Transaction) -> TransactionLogValue {
     }
 }
 
-fn transaction(value: TransactionLogValue) -> Result<Transaction, String> {
+fn transaction(value: TransactionLogValue, names: &mut Names) -> Result<Transaction, String> {
     let status = value.transaction_status;
     let state = State::from_id(status).ok_or_else(|| format!("a transaction in state {status}"))?;
     let partitions = value.transaction_partitions.unwrap_or_default().into_iter();
-    let partitions = partitions.map(|of| (of.topic.into(), of.partition_ids.into_iter().collect()));
+    let partitions =
+        partitions.map(|of| (names.shared(Naming::Topic, &of.topic), of.partition_ids.into_iter().collect()));
     Ok(Transaction {
         producer_id: value.producer_id,
         previous_producer_id: value.previous_producer_id,
@@ -99,7 +105,8 @@ mod tests {
     fn comes_back(record: &Record) {
         let (mut key, mut value) = (Vec::new(), Vec::new());
         let has_value = TransactionMachine::encode(record, &mut key, &mut value);
-        let decoded = TransactionMachine::decode(&key, has_value.then_some(&value), None);
+        let decoded =
+            TransactionMachine::decode(&key, has_value.then_some(&value), None, &mut Names::default());
         assert_eq!(decoded.as_ref(), Ok(record));
     }
 
@@ -116,6 +123,6 @@ mod tests {
             comes_back(&Record { id: "x".into(), value: Some(Box::new(transaction.clone())) });
         }
         assert!(State::from_id(8).is_none());
-        assert!(TransactionMachine::decode(&[0, 1], None, None).is_err());
+        assert!(TransactionMachine::decode(&[0, 1], None, None, &mut Names::default()).is_err());
     }
 }

@@ -20,6 +20,7 @@ use barnabas_protocol::batch::{
 use crate::clock::Now;
 use crate::disk::{Disk, MemoryDisk};
 use crate::rng::Rng;
+use crate::seeds::each_seed;
 use crate::storage::testing::*;
 use crate::storage::*;
 
@@ -498,7 +499,7 @@ impl World {
 
 #[test]
 fn a_compacted_log_is_a_map_whatever_happens() {
-    each_seed(|seed| {
+    each_seed(200, |seed| {
         let mut world = World::new(seed);
         for _ in 0..150 {
             world.step();

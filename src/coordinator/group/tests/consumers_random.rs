@@ -11,6 +11,7 @@ use crate::coordinator::group::consumer::Refused;
 use crate::coordinator::group::event::Beat;
 use crate::coordinator::group::response::Beaten;
 use crate::rng::Rng;
+use crate::seeds::each_seed;
 
 type Held = BTreeSet<(Uuid, i32)>;
 
@@ -344,13 +345,11 @@ fn shares(held: &Held) -> Vec<(Uuid, Vec<i32>)> {
 
 #[test]
 fn random_histories_of_consumer_groups_keep_their_promises() {
-    let seeds = std::env::var("BARNABAS_SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(60);
-    for seed in 0..seeds {
-        println!("seed {seed}");
+    each_seed(60, |seed| {
         let mut world = World::new(seed);
         for _ in 0..400 {
             world.act();
         }
         world.end();
-    }
+    });
 }

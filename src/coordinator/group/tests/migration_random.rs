@@ -10,6 +10,7 @@ use super::migration::{classic_join, share_bytes, share_of};
 use super::*;
 use crate::coordinator::group::event::Beat;
 use crate::rng::Rng;
+use crate::seeds::each_seed;
 
 const PARTITIONS: i32 = 5;
 
@@ -248,13 +249,11 @@ impl World {
 
 #[test]
 fn random_histories_of_groups_of_both_protocols_keep_their_promises() {
-    let seeds = std::env::var("BARNABAS_SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(60);
-    for seed in 0..seeds {
-        println!("seed {seed}");
+    each_seed(60, |seed| {
         let mut world = World::new(seed);
         for _ in 0..300 {
             world.act();
         }
         world.end();
-    }
+    });
 }

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use super::transactions::{in_transaction, stable};
 use super::*;
 use crate::rng::Rng;
+use crate::seeds::each_seed;
 
 const PARTITIONS: i32 = 2;
 const PRODUCERS: u64 = 3;
@@ -106,10 +107,5 @@ fn history(seed: u64) {
 
 #[test]
 fn random_transactions_leave_the_newest_offset_and_nothing_pending() {
-    let seeds: u64 = std::env::var("BARNABAS_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(200);
-    for seed in 0..seeds {
-        // If it fails, this line says which seed it was.
-        println!("seed {seed}");
-        history(seed);
-    }
+    each_seed(200, history);
 }
