@@ -10,7 +10,7 @@ use crate::coordinator::group::classic::state::{self, ClassicGroup};
 use crate::coordinator::group::record::Record;
 use crate::coordinator::group::{GroupId, MemberId, Soft, Step};
 
-use super::state::{Classic, ConsumerGroup, Member};
+use super::state::{Classic, ConsumerGroup, Member, Partitions};
 use super::{classic, leave, live};
 
 /// Without these members the group may and should be a classic one.
@@ -32,14 +32,18 @@ pub(super) fn without(
     group: &ConsumerGroup,
     gone: &[MemberId],
 ) {
-    let mut classic = turn(cx, soft, id, group, gone);
+    // Not the target, which is what Kafka writes: nobody has been told of it, and whoever reads the record before all
+    // have joined again (a consumer that turns the group back) would give away what others still read.
+    let mut classic = turn(cx, soft, id, group, gone, held);
     prepare(cx, &mut classic, "the last consumer left");
     soft.groups.insert(id.clone(), classic);
 }
 
 /// The last consumer was static and has come back as a classic member: everybody has a share already.
 pub(super) fn replaced(cx: &mut Step<'_>, soft: &mut Soft, id: &GroupId, group: &ConsumerGroup) {
-    let classic = turn(cx, soft, id, group, &[]);
+    let target =
+        |id: &MemberId, _: &Member| group.target(id).map(|target| (**target).clone()).unwrap_or_default();
+    let classic = turn(cx, soft, id, group, &[], target);
     soft.groups.insert(id.clone(), classic);
 }
 
@@ -62,6 +66,7 @@ fn turn(
     id: &GroupId,
     group: &ConsumerGroup,
     gone: &[MemberId],
+    share_of: impl Fn(&MemberId, &Member) -> Partitions,
 ) -> ClassicGroup {
     info!(group = %id, epoch = group.epoch, "the group speaks the classic protocol from now on");
     live::forget_all(cx, soft, id);
@@ -72,17 +77,27 @@ fn turn(
     let mut turned = ClassicGroup::stable(id.clone(), group.epoch, members, cx.now.wall_ms);
     let protocol = turned.protocol.clone();
     for member in turned.members_mut() {
-        let target = group.target(&member.id).cloned().unwrap_or_default();
+        let share =
+            group.members().get(&member.id).map(|state| share_of(&member.id, state)).unwrap_or_default();
         member.assignment = classic::share(
             cx,
             &member.metadata(protocol.as_deref()),
-            target.iter().map(|(topic, partitions)| (*topic, partitions.iter().copied().collect())),
+            share.into_iter().map(|(topic, partitions)| (topic, partitions.into_iter().collect())),
         );
         touch(cx, id, member, None);
     }
     let value = turned.to_record(|member| member.assignment.clone());
     cx.out.record(Record::Group { group: id.clone(), value: Some(value) });
     turned
+}
+
+/// What a member may read or has not given up yet.
+fn held(_id: &MemberId, member: &Member) -> Partitions {
+    let mut held = Partitions::new();
+    for (topic, partitions) in member.current.assigned.iter().chain(member.current.revoking.iter()) {
+        held.entry(*topic).or_default().extend(partitions.keys());
+    }
+    held
 }
 
 fn member_of(id: &MemberId, member: &Member, classic: &Classic) -> state::Member {

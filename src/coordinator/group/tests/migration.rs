@@ -111,6 +111,21 @@ fn a_group_goes_over_to_the_consumers_and_back() {
 }
 
 #[test]
+fn what_a_member_still_reads_is_not_given_away_while_its_group_turns_to_and_fro() {
+    let (mut tale, m) = Tale::classic_group(None);
+    assert_eq!(tale.share_of_consumer(joining_beat("b", &["t"])), [] as [i32; 0]);
+    tale.consumer_beat(staying_beat("b", -1)).unwrap();
+    assert_eq!(tale.state("g"), "PreparingRebalance");
+    assert_eq!(
+        tale.share_of_consumer(joining_beat("c", &["t"])),
+        [] as [i32; 0],
+        "nobody has asked the other for any"
+    );
+    let joined = tale.joins_mixed(&m, &[0, 1, 2, 3]);
+    assert_eq!(tale.syncs_mixed(joined.generation, &m), Ok(vec![0, 1]));
+}
+
+#[test]
 fn a_classic_member_joins_consumers() {
     let mut tale = Tale::with_topics(&[("t", 4)]);
     tale.consumer_beat(joining_beat("b", &["t"])).unwrap();
