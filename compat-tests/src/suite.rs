@@ -25,6 +25,8 @@ pub enum Suite {
     Librdkafka,
     /// Programs on franz-go.
     FranzGo,
+    /// Members of groups that are processes, on the Java client and on librdkafka.
+    Members,
     /// `kill -9` under load.
     Crash,
     /// One data directory, now Kafka's, now ours.
@@ -41,6 +43,7 @@ impl Suite {
             Suite::Tools => "tools",
             Suite::Librdkafka => "librdkafka",
             Suite::FranzGo => "franz-go",
+            Suite::Members => "members",
             Suite::Crash => "crash",
             Suite::BothWays => "both-ways",
             Suite::Cluster => "cluster",
@@ -56,7 +59,7 @@ impl Suite {
             return false;
         }
         let needed: &[&str] = match self {
-            Suite::Java | Suite::Tools | Suite::BothWays => &["javac", "mvn"],
+            Suite::Java | Suite::Tools | Suite::Members | Suite::BothWays => &["javac", "mvn"],
             Suite::FranzGo => &["go"],
             Suite::Librdkafka | Suite::Crash | Suite::Cluster => &[],
         };
