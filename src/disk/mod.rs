@@ -101,6 +101,11 @@ pub trait DiskFile: Send + Sync + Debug {
     /// Returns when the content, and the size it needs, survive a power cut.
     fn sync_data(&self) -> io::Result<()>;
 
+    /// Lets the system begin to bring a range to the disk, so that a later `sync_data` waits for less. Promises nothing.
+    fn start_sync(&self, position: u64, len: u64) {
+        let _ = (position, len);
+    }
+
     /// As `sync_data`, with times and other attributes.
     fn sync_all(&self) -> io::Result<()>;
 

@@ -35,6 +35,9 @@ pub struct CleanerSettings {
 /// What a compressed batch may unpack to if it is to be compacted. It is held in memory then.
 const UNPACKED_BYTES: u64 = 128 << 20;
 
+/// Steps without a look at the pace's clock elsewhere: going to another thread and back costs as much as a small step.
+const STEPS_AT_ONCE: usize = 16;
+
 /// What is known of compaction besides the logs.
 #[derive(Debug, Default)]
 pub(super) struct Cleaner(Mutex<State>);
@@ -53,6 +56,13 @@ struct Job {
     partition: Arc<Partition>,
     cleaning: Cleaning,
     started: Now,
+}
+
+impl Job {
+    /// When it may go on after moving so many bytes, monotonic ms.
+    fn due_ms(&self, moved: u64, settings: &CleanerSettings) -> u64 {
+        self.started.mono_ms.saturating_add(pace_ms(moved, settings))
+    }
 }
 
 enum Progress {
@@ -108,13 +118,12 @@ impl Partitions {
             loop {
                 let this = self.clone();
                 let stepped = spawner.blocking(move || {
-                    let progress = this.advance(&mut job);
-                    (job, progress)
+                    let moved = this.advance_for_a_while(&mut job, moved, &settings)?;
+                    Some((job, moved))
                 });
-                let Ok((same, Progress::Moved(bytes))) = stepped.await else { break };
-                job = same;
-                moved = moved.saturating_add(bytes);
-                let due = job.started.mono_ms.saturating_add(pace_ms(moved, &settings));
+                let Ok(Some((same, so_far))) = stepped.await else { break };
+                (job, moved) = (same, so_far);
+                let due = job.due_ms(moved, &settings);
                 tokio::select! {
                     biased;
                     () = shutdown.requested() => return,
@@ -168,6 +177,19 @@ impl Partitions {
                 None
             }
         }
+    }
+
+    /// Goes on until the pace asks for a pause, but not for long. Gives the bytes that were moved since the beginning;
+    /// `None` when the job has ended.
+    fn advance_for_a_while(&self, job: &mut Job, mut moved: u64, settings: &CleanerSettings) -> Option<u64> {
+        for _ in 0..STEPS_AT_ONCE {
+            let Progress::Moved(bytes) = self.advance(job) else { return None };
+            moved = moved.saturating_add(bytes);
+            if job.due_ms(moved, settings) > self.doors.clock.now().mono_ms {
+                break;
+            }
+        }
+        Some(moved)
     }
 
     fn advance(&self, job: &mut Job) -> Progress {

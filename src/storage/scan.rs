@@ -154,6 +154,7 @@ pub(super) fn sound_behind(
 }
 
 /// Reads every byte and checks every checksum.
+#[derive(Debug)]
 pub(super) struct FullScan {
     file: Arc<dyn DiskFile>,
     position: u64,

@@ -96,7 +96,8 @@ enum Phase {
     /// Reading the dirty segments for their keys.
     Mapping {
         left: VecDeque<Arc<Segment>>,
-        position: Option<u64>,
+        /// Of the one in front.
+        scan: Option<FullScan>,
     },
     /// Copying groups of segments.
     Copying {
@@ -111,7 +112,8 @@ enum Phase {
 struct Copy {
     group: Segments,
     at: usize,
-    position: u64,
+    /// Of the segment at that place.
+    scan: Option<FullScan>,
     output: Output,
 }
 
@@ -129,6 +131,8 @@ impl Cleaning {
             last_records: appender.producers.last_records(),
             high_watermark,
             caps,
+            hashes: Vec::new(),
+            stays: Vec::new(),
         };
         Cleaning {
             log,
@@ -185,34 +189,32 @@ impl Cleaning {
         let (segments, plan) = (self.log.segments.load(), self.plan);
         let first = segments.partition_point(|segment| segment.base <= plan.first_dirty).saturating_sub(1);
         let dirty = segments.iter().skip(first).filter(|segment| segment.base < plan.first_uncleanable);
-        self.phase = Phase::Mapping { left: dirty.cloned().collect(), position: None };
+        self.phase = Phase::Mapping { left: dirty.cloned().collect(), scan: None };
         Ok(Step::Moved(0))
     }
 
     fn map_keys(&mut self) -> Result<Step, CleanError> {
-        let Phase::Mapping { left, position } = &mut self.phase else { return Ok(Step::Moved(0)) };
+        let Phase::Mapping { left, scan } = &mut self.phase else { return Ok(Step::Moved(0)) };
         let Some(segment) = left.front().cloned() else { return self.start_copying() };
         let next_base = left.get(1).map_or(self.plan.first_uncleanable, |next| next.base);
         let disk = Arc::clone(&self.log.disk);
         let first_dirty = self.plan.first_dirty;
-        let from = match *position {
-            Some(position) => position,
+        let fail = |error| broken(&self.log, &segment, error);
+        let mut at = match scan.take() {
+            Some(scan) => scan,
             None => {
                 let range = (first_dirty.max(segment.base), self.plan.first_uncleanable);
                 self.transactions.expect(&aborted(&self.log, range)?);
-                let found = segment.find(disk.as_ref(), first_dirty, segment.bytes());
-                let bytes = segment.bytes();
-                found
-                    .map_err(|error| broken(&self.log, &segment, error))?
-                    .map_or(bytes, |found| found.position)
+                let found = segment.find(disk.as_ref(), first_dirty, segment.bytes()).map_err(fail)?;
+                let from = found.map_or(segment.bytes(), |found| found.position);
+                let file = segment.file(disk.as_ref()).map_err(|error| fail(error.into()))?;
+                FullScan::new(file, from, segment.bytes())
             }
         };
-        let fail = |error| broken(&self.log, &segment, error);
-        let file = segment.file(disk.as_ref()).map_err(|error| fail(error.into()))?;
-        let mut scan = FullScan::new(file, from, segment.bytes());
+        let from = at.position();
         let (mut full, mut ended) = (false, false);
-        while !full && scan.position().saturating_sub(from) < self.limits.step_bytes {
-            let Some((_, batch)) = scan.next().map_err(fail)? else {
+        while !full && at.position().saturating_sub(from) < self.limits.step_bytes {
+            let Some((_, batch)) = at.next().map_err(fail)? else {
                 ended = true;
                 break;
             };
@@ -221,15 +223,15 @@ impl Cleaning {
                 note_keys(&mut self.filter, &mut self.transactions, &mut self.scratch, &batch, first_dirty);
             full = !noted.map_err(|error| unreadable(&segment, &error))?;
         }
-        let moved = scan.position().saturating_sub(from);
-        *position = Some(scan.position());
+        let moved = at.position().saturating_sub(from);
         if full {
             left.clear();
         } else if ended {
             // Offsets that an earlier compaction took out belong to the segment as well.
             self.filter.keys.seen(next_base.saturating_sub(1));
             left.pop_front();
-            *position = None;
+        } else {
+            *scan = Some(at);
         }
         Ok(Step::Moved(moved))
     }
@@ -260,7 +262,7 @@ impl Cleaning {
             };
             let base = group.first().map_or(0, |segment| segment.base);
             let output = Output::new(&disk, &self.log.dir, base, self.now).map_err(io)?;
-            *copy = Some(Box::new(Copy { group, at: 0, position: 0, output }));
+            *copy = Some(Box::new(Copy { group, at: 0, scan: None, output }));
         }
         let Some(current) = copy.as_mut() else { return Ok(Step::Moved(0)) };
         let Some(segment) = current.group.get(current.at).cloned() else {
@@ -278,17 +280,18 @@ impl Cleaning {
             Some(next) => next.base,
             None => self.plan.first_uncleanable,
         };
-        if current.position == 0 {
-            self.transactions.expect(&aborted(&self.log, (segment.base, next_base))?);
-        }
-        let file = segment.file(disk.as_ref()).map_err(io)?;
-        let from = current.position;
-        let mut scan = FullScan::new(file, from, segment.bytes());
+        let mut scan = match current.scan.take() {
+            Some(scan) => scan,
+            None => {
+                self.transactions.expect(&aborted(&self.log, (segment.base, next_base))?);
+                let file = segment.file(disk.as_ref()).map_err(io)?;
+                FullScan::new(file, 0, segment.bytes())
+            }
+        };
         let mut moved = 0_u64;
         while moved < self.limits.step_bytes {
             let Some((_, batch)) = scan.next().map_err(fail)? else {
                 current.at += 1;
-                current.position = 0;
                 return Ok(Step::Moved(moved));
             };
             check_offsets(&segment, batch.header(), next_base)?;
@@ -313,7 +316,7 @@ impl Cleaning {
             }
             moved = moved.saturating_add(batch.bytes().len() as u64).saturating_add(written as u64);
         }
-        current.position = scan.position();
+        current.scan = Some(scan);
         Ok(Step::Moved(moved))
     }
 }
@@ -335,13 +338,15 @@ fn note_keys(
             Err(Fault::Bomb(_)) => None,
             records => Some(records?),
         };
-        for record in records.into_iter().flatten() {
-            let record = record?;
-            let offset = record.offset(header.base_offset);
-            if let Some(key) = record.key.filter(|_| offset >= first_dirty)
-                && !filter.keys.put(key, offset)
-            {
-                return Ok(false);
+        if let Some(records) = records {
+            filter.hash_keys(records.clone())?;
+            for (record, hash) in records.zip(&filter.hashes) {
+                let offset = record?.offset(header.base_offset);
+                if let Some(hash) = hash.filter(|_| offset >= first_dirty)
+                    && !filter.keys.put(hash, offset)
+                {
+                    return Ok(false);
+                }
             }
         }
     }

@@ -8,7 +8,7 @@ use barnabas_protocol::batch::{
 };
 use thiserror::Error;
 
-use super::key_map::KeyMap;
+use super::key_map::{KeyHash, KeyMap};
 use super::transactions::{End, Transactions};
 use crate::storage::AbortedTransaction;
 use crate::storage::producers::LastRecord;
@@ -26,6 +26,9 @@ pub(super) struct Filter {
     /// The batch that ends here stays, if only as an empty one.
     pub(super) high_watermark: i64,
     pub(super) caps: Caps,
+    /// Of the batch in hand: what stands for the keys, and which records stay.
+    pub(super) hashes: Vec<Option<KeyHash>>,
+    pub(super) stays: Vec<bool>,
 }
 
 /// What is left of a batch.
@@ -50,7 +53,7 @@ pub(super) enum FilterError {
 impl Filter {
     /// Decides on a batch; also gives the aborted transaction whose marker it is, if that is needed still.
     pub(super) fn pass(
-        &self,
+        &mut self,
         batch: &BatchView<'_>,
         transactions: &mut Transactions,
         scratch: &mut Scratch,
@@ -81,17 +84,22 @@ impl Filter {
             Err(Fault::Bomb(_)) => return Ok((Left::Whole, ended)),
             records => records?,
         };
-        let keeps = |record: &Record<'_>| !discard && (control || self.keeps(header, record, horizon));
-        let (mut kept, mut whole, mut tombstones) = (0_usize, true, false);
-        for record in records.clone() {
+        if !control && !discard {
+            self.hash_keys(records.clone())?;
+        }
+        self.stays.clear();
+        let (mut kept, mut tombstones) = (0_usize, false);
+        for (nth, record) in records.clone().enumerate() {
             let record = record?;
-            if keeps(&record) {
+            let hash = self.hashes.get(nth).copied().flatten();
+            let stays = !discard && (control || self.keeps(header, &record, hash, horizon));
+            self.stays.push(stays);
+            if stays {
                 tombstones |= record.value.is_none();
                 kept = kept.saturating_add(1);
-            } else {
-                whole = false;
             }
         }
+        let whole = kept == self.stays.len();
         if kept == 0 {
             let left = if keep_empty { Left::Rewritten(empty(header)) } else { Left::Nothing };
             return Ok((left, ended));
@@ -104,20 +112,39 @@ impl Filter {
         if set_horizon {
             builder = builder.delete_horizon(self.now_ms.saturating_add(self.delete_retention_ms));
         }
-        let records = records.filter_map(Result::ok);
-        records.filter(keeps).for_each(|record| builder.keep(header, &record));
+        let records = records.filter_map(Result::ok).zip(&self.stays).filter(|(_, stays)| **stays);
+        records.for_each(|(record, _)| builder.keep(header, &record));
         Ok((Left::Rewritten(builder.finish()?), ended))
     }
 
-    fn keeps(&self, header: &Header, record: &Record<'_>, horizon: Option<i64>) -> bool {
+    /// What stands for the keys of a batch's records, and their places within reach.
+    pub(super) fn hash_keys<'a>(
+        &mut self,
+        records: impl Iterator<Item = Result<Record<'a>, Fault>>,
+    ) -> Result<(), FilterError> {
+        self.hashes.clear();
+        for record in records {
+            self.hashes.push(record?.key.map(|key| self.keys.hash(key)));
+        }
+        self.keys.approach(self.hashes.iter().flatten().copied());
+        Ok(())
+    }
+
+    fn keeps(
+        &self,
+        header: &Header,
+        record: &Record<'_>,
+        hash: Option<KeyHash>,
+        horizon: Option<i64>,
+    ) -> bool {
         let offset = record.offset(header.base_offset);
         if offset > self.keys.latest() {
             return true;
         }
         // Without a key it can never be asked for.
-        let Some(key) = record.key else { return false };
+        let Some(hash) = hash else { return false };
         let tombstone_due = || horizon.is_some_and(|horizon| self.now_ms >= horizon);
-        offset >= self.keys.get(key) && (record.value.is_some() || !tombstone_due())
+        offset >= self.keys.get(hash) && (record.value.is_some() || !tombstone_due())
     }
 
     /// The last batch of a producer says what its next sequence is and which epoch it has.

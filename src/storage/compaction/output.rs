@@ -68,6 +68,7 @@ impl Output {
 
     fn write_out(&mut self) -> io::Result<()> {
         self.file.write_at(self.written, &self.buffer)?;
+        self.file.start_sync(self.written, self.buffer.len() as u64);
         self.written = self.written.saturating_add(self.buffer.len() as u64);
         self.buffer.clear();
         Ok(())
