@@ -10,7 +10,7 @@ use crate::coordinator::group::classic::state::{self, ClassicGroup};
 use crate::coordinator::group::record::Record;
 use crate::coordinator::group::{GroupId, MemberId, Soft, Step};
 
-use super::state::{Classic, ConsumerGroup, Member, Partitions};
+use super::state::{Classic, ConsumerGroup, GroupState, Member, Partitions};
 use super::{classic, leave, live};
 
 /// Without these members the group may and should be a classic one.
@@ -35,12 +35,15 @@ pub(super) fn without(
     // Not the target, which is what Kafka writes: nobody has been told of it, and whoever reads the record before all
     // have joined again (a consumer that turns the group back) would give away what others still read.
     let mut classic = turn(cx, soft, id, group, gone, held);
-    prepare(cx, &mut classic, "the last consumer left");
+    prepare(cx, &mut classic, "the last consumer went");
     soft.groups.insert(id.clone(), classic);
 }
 
-/// The last consumer was static and has come back as a classic member: everybody has a share already.
+/// The last consumer was static and has come back as a classic member. If everybody has its share, nobody need join again.
 pub(super) fn replaced(cx: &mut Step<'_>, soft: &mut Soft, id: &GroupId, group: &ConsumerGroup) {
+    if group.state() != GroupState::Stable {
+        return without(cx, soft, id, group, &[]);
+    }
     let target =
         |id: &MemberId, _: &Member| group.target(id).map(|target| (**target).clone()).unwrap_or_default();
     let classic = turn(cx, soft, id, group, &[], target);

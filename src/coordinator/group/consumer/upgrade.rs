@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::coordinator::group::classic::state::ClassicGroup;
+use crate::coordinator::group::classic::state::{ClassicGroup, State};
 use crate::coordinator::group::record::Record;
 use crate::coordinator::group::subscription::{Assignment, assignment, subscription};
 use crate::coordinator::group::{GroupError, MemberId, Step, classic};
@@ -50,7 +50,12 @@ pub(super) fn upgraded(cx: &mut Step<'_>, classic: &ClassicGroup) -> Result<Cons
         shares.push((member.id.clone(), ids_of(cx, share)));
     }
     let names = abouts.iter().flat_map(|(_, about)| &about.topics).cloned().collect();
-    let hash = metadata_hash(&**cx.cluster, &names);
+    // In the middle of a rebalance the shares are those of an earlier generation, or none: a hash that no topics have makes
+    // sure of a new assignment, also where a static member takes its old place and changes nothing else.
+    let hash = match classic.state() {
+        State::Stable => metadata_hash(&**cx.cluster, &names),
+        _ => 0,
+    };
     cx.out.record(Record::Group { group: classic.id.clone(), value: None });
     let changes = changes(epoch, hash, abouts, shares);
     let mut group = ConsumerGroup::default();

@@ -126,6 +126,33 @@ fn what_a_member_still_reads_is_not_given_away_while_its_group_turns_to_and_fro(
 }
 
 #[test]
+fn a_static_member_that_turns_its_group_in_the_middle_of_a_rebalance_gets_a_share() {
+    let mut tale = Tale::with_topics(&[("t", 4)]);
+    let first = tale.join(classic_join("", Some("fixed"), &[]));
+    tale.story.sleep_until_answered(first);
+    assert_eq!(tale.state("g"), "CompletingRebalance");
+    let comes_back = Beat { instance: Some("fixed".into()), ..joining_beat("b", &["t"]) };
+    assert_eq!(tale.share_of_consumer(comes_back), [0, 1, 2, 3]);
+}
+
+#[test]
+fn a_static_member_that_turns_its_group_back_takes_nothing_that_another_still_reads() {
+    let (mut tale, m) = Tale::classic_group(None);
+    let fixed = Some("fixed".to_owned());
+    assert_eq!(
+        tale.share_of_consumer(Beat { instance: fixed.clone(), ..joining_beat("b", &["t"]) }),
+        [] as [i32; 0]
+    );
+    let reply = tale.join(classic_join("", Some("fixed"), &[]));
+    let joined = tale.joined(reply);
+    assert_eq!((joined.error, tale.state("g")), (None, "PreparingRebalance"));
+    let sync = Sync { instance: fixed, ..syncing("g", joined.generation, &joined.member) };
+    let reply = tale.ask(Request::Sync(sync));
+    assert_eq!(tale.synced(reply).error, Some(GroupError::RebalanceInProgress));
+    assert_eq!(tale.beat("g", 2, &m), Err(GroupError::RebalanceInProgress));
+}
+
+#[test]
 fn a_classic_member_joins_consumers() {
     let mut tale = Tale::with_topics(&[("t", 4)]);
     tale.consumer_beat(joining_beat("b", &["t"])).unwrap();
