@@ -10,7 +10,7 @@ use crate::coordinator::group::classic::state::{self, ClassicGroup};
 use crate::coordinator::group::record::Record;
 use crate::coordinator::group::{GroupId, MemberId, Soft, Step};
 
-use super::state::{Classic, ConsumerGroup, GroupState, Member, Partitions};
+use super::state::{Classic, ConsumerGroup, Member, Partitions};
 use super::{classic, leave, live};
 
 /// Without these members the group may and should be a classic one.
@@ -39,9 +39,10 @@ pub(super) fn without(
     soft.groups.insert(id.clone(), classic);
 }
 
-/// The last consumer was static and has come back as a classic member. If everybody has its share, nobody need join again.
+/// The last consumer was static and has come back as a classic member: everybody has a share already, unless somebody
+/// still reads what another is to have.
 pub(super) fn replaced(cx: &mut Step<'_>, soft: &mut Soft, id: &GroupId, group: &ConsumerGroup) {
-    if group.state() != GroupState::Stable {
+    if is_contested(group) {
         return without(cx, soft, id, group, &[]);
     }
     let target =
@@ -92,6 +93,14 @@ fn turn(
     let value = turned.to_record(|member| member.assignment.clone());
     cx.out.record(Record::Group { group: id.clone(), value: Some(value) });
     turned
+}
+
+fn is_contested(group: &ConsumerGroup) -> bool {
+    group.targets().iter().any(|(member, target)| {
+        let mut places =
+            target.iter().flat_map(|(topic, partitions)| partitions.iter().map(|p| (*topic, *p)));
+        places.any(|(topic, partition)| group.owner(topic, partition).is_some_and(|owner| owner != member))
+    })
 }
 
 /// What a member may read or has not given up yet.
