@@ -126,7 +126,8 @@ impl Controller {
         rules: Arc<dyn ConfigRules>,
         doors: Doors,
     ) -> Result<Controller, ControllerError> {
-        let sessions = Sessions::begin(&hard.image, settings.session_timeout_ms, None, 0);
+        let sessions =
+            Sessions::begin(&hard.image, settings.session_timeout_ms, settings.disconnect_grace_ms, None, 0);
         let active = Active {
             hard,
             sessions,
@@ -212,9 +213,8 @@ impl Controller {
 
     /// The connection of a broker ended, which may mean that its process did.
     pub fn hung_up(&self, broker: i32, epoch: i64) {
-        let Some(grace_ms) = self.shared.settings.disconnect_grace_ms else { return };
-        let until_ms = self.shared.doors.clock.now().mono_ms.saturating_add(grace_ms);
-        self.shared.active.lock().sessions.hung_up(broker, epoch, until_ms);
+        let now_ms = self.shared.doors.clock.now().mono_ms;
+        self.shared.active.lock().sessions.hung_up(broker, epoch, now_ms);
         self.shared.alarm.notify_one();
     }
 
@@ -373,7 +373,13 @@ impl LogEvents for Shared {
         let timeout_ms = self.settings.session_timeout_ms;
         let now_ms = self.doors.clock.now().mono_ms;
         let exempt = node.joins_alone.then_some(node.id);
-        active.sessions = Sessions::begin(&active.hard.image, timeout_ms, exempt, now_ms);
+        active.sessions = Sessions::begin(
+            &active.hard.image,
+            timeout_ms,
+            self.settings.disconnect_grace_ms,
+            exempt,
+            now_ms,
+        );
         drop(active);
         self.alarm.notify_one();
         self.log.push();
@@ -437,10 +443,9 @@ impl LogEvents for Shared {
     }
 
     fn nobody_there(&self, voter: i32) {
-        let Some(grace_ms) = self.settings.disconnect_grace_ms else { return };
-        let until_ms = self.doors.clock.now().mono_ms.saturating_add(grace_ms);
+        let now_ms = self.doors.clock.now().mono_ms;
         let mut active = self.active.lock();
-        if active.leading.is_some() && active.sessions.nobody_there(voter, until_ms) {
+        if active.leading.is_some() && active.sessions.seems_gone(voter, now_ms) {
             drop(active);
             self.alarm.notify_one();
         }

@@ -55,6 +55,14 @@ pub fn register(
     request: &BrokerRegistrationRequest,
 ) -> Decision<Result<BrokerRegistrationResponse, Refusal>> {
     if let Err(refusal) = check(image, sessions, moment, request) {
+        // Directories are locked by the process that uses them.
+        let same_dirs = image.broker(request.broker_id).is_some_and(|known| {
+            let before: BTreeSet<&Uuid> = known.directories.iter().collect();
+            before == request.log_dirs.iter().collect()
+        });
+        if same_dirs && refusal.code == ErrorCode::DuplicateBrokerRegistration {
+            sessions.seems_gone(request.broker_id, moment.now_ms);
+        }
         return Decision::only(Err(refusal));
     }
     let known = image.broker(request.broker_id);

@@ -9,6 +9,8 @@ use super::super::image::Image;
 #[derive(Clone, Debug)]
 pub struct Sessions {
     timeout_ms: u64,
+    /// `broker.disconnect.grace.ms`.
+    grace_ms: Option<u64>,
     /// This broker lives in the process of the only controller: nobody is left to miss it.
     exempt: Option<i32>,
     heard: BTreeMap<i32, Heard>,
@@ -28,8 +30,14 @@ struct Heard {
 
 impl Sessions {
     /// The sessions of a controller that begins to lead now.
-    pub fn begin(image: &Image, timeout_ms: u64, exempt: Option<i32>, now_ms: u64) -> Sessions {
-        let mut sessions = Sessions { timeout_ms, exempt, heard: BTreeMap::new() };
+    pub fn begin(
+        image: &Image,
+        timeout_ms: u64,
+        grace_ms: Option<u64>,
+        exempt: Option<i32>,
+        now_ms: u64,
+    ) -> Sessions {
+        let mut sessions = Sessions { timeout_ms, grace_ms, exempt, heard: BTreeMap::new() };
         for broker in image.brokers().filter(|broker| !broker.fenced) {
             sessions.touch(broker.id, broker.epoch, -1, now_ms);
         }
@@ -56,16 +64,21 @@ impl Sessions {
             || self.heard.get(&broker).is_some_and(|heard| heard.epoch == epoch && heard.until_ms > now_ms)
     }
 
-    /// The connection of a broker ended: it has until `until_ms` to be heard of again.
-    pub fn hung_up(&mut self, broker: i32, epoch: i64, until_ms: u64) {
+    /// The connection of a broker ended: it has the grace to be heard of again.
+    pub fn hung_up(&mut self, broker: i32, epoch: i64, now_ms: u64) {
+        let Some(grace_ms) = self.grace_ms else { return };
+        let until_ms = now_ms.saturating_add(grace_ms);
         if let Some(heard) = self.heard.get_mut(&broker).filter(|heard| heard.epoch == epoch) {
             heard.until_ms = heard.until_ms.min(until_ms);
         }
     }
 
-    /// Nobody listens where the node of a broker should: one that has not been heard of since this controller leads has
-    /// until `until_ms`. True if that is sooner than it had. Of one that was heard of, its own connection tells.
-    pub fn nobody_there(&mut self, broker: i32, until_ms: u64) -> bool {
+    /// A sign that the process of a broker is gone: nobody listens where its node should, or another process has its
+    /// directories. One that has not been heard of since this controller leads has the grace from now on. True if that is
+    /// sooner than it had. Of one that was heard of, its own connection tells.
+    pub fn seems_gone(&mut self, broker: i32, now_ms: u64) -> bool {
+        let Some(grace_ms) = self.grace_ms else { return false };
+        let until_ms = now_ms.saturating_add(grace_ms);
         let assumed = self.heard.get_mut(&broker).filter(|heard| heard.metadata_offset < 0);
         assumed.is_some_and(|heard| {
             let sooner = until_ms < heard.until_ms;

@@ -36,7 +36,7 @@ fn request(id: i32, run: u8) -> BrokerRegistrationRequest {
 impl World {
     fn new() -> World {
         let story = Story::started();
-        let sessions = Sessions::begin(story.image(), 9000, Some(1), 0);
+        let sessions = Sessions::begin(story.image(), 9000, Some(500), Some(1), 0);
         World { story, sessions, now_ms: 0 }
     }
 
@@ -97,6 +97,24 @@ fn a_twin_is_refused_while_the_other_is_alive() {
 }
 
 #[test]
+fn after_a_fall_of_everything_a_broker_waits_only_for_the_grace() {
+    let mut world = World::new();
+    let epoch = world.register(&request(2, 1)).unwrap();
+    world.heartbeat(2, epoch, |_| ()).unwrap();
+    // A new controller has heard of nobody yet.
+    world.now_ms = 100;
+    world.sessions = Sessions::begin(world.story.image(), 9000, Some(500), Some(1), 100);
+    let elsewhere = BrokerRegistrationRequest { log_dirs: vec![Uuid([50; 16])], ..request(2, 7) };
+    assert_eq!(world.register(&elsewhere), Err(ErrorCode::DuplicateBrokerRegistration));
+    world.now_ms = 700;
+    assert_eq!(world.register(&elsewhere), Err(ErrorCode::DuplicateBrokerRegistration), "it may be a twin");
+    assert_eq!(world.register(&request(2, 9)), Err(ErrorCode::DuplicateBrokerRegistration));
+    world.now_ms = 1200;
+    assert!(world.register(&request(2, 9)).unwrap() > epoch, "who has its directories is its next run");
+    world.story.the_end();
+}
+
+#[test]
 fn strangers_are_refused() {
     let mut world = World::new();
     let foreign = BrokerRegistrationRequest { cluster_id: "another".into(), ..request(2, 1) };
@@ -118,7 +136,7 @@ fn silence_fences_and_so_does_a_connection_that_ends() {
     let epoch = world.register(&request(2, 1)).unwrap();
     world.heartbeat(2, epoch, |_| ()).unwrap();
     assert_eq!(world.sessions.next_end(world.story.image()), Some(9000));
-    world.sessions.hung_up(2, epoch, 500);
+    world.sessions.hung_up(2, epoch, 0);
     assert_eq!(world.sessions.next_end(world.story.image()), Some(500));
     let sessions = &mut world.sessions;
     let over = world.story.run(|image, view| expire(image, view, sessions, 500));
