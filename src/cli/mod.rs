@@ -4,6 +4,7 @@ mod format;
 mod random_uuid;
 mod serve;
 mod server;
+mod verify;
 
 use std::process::ExitCode;
 
@@ -27,6 +28,8 @@ enum Command {
     Format(format::Args),
     /// Print a new cluster id
     RandomUuid,
+    /// Read all files of a node that is stopped, and say what is damaged
+    Verify(verify::Args),
 }
 
 /// Where a start without a file keeps its data.
@@ -39,6 +42,7 @@ pub fn run() -> ExitCode {
         Some(Command::Server(args)) => serve::run(args.properties()),
         Some(Command::Format(args)) => format::run(&args),
         Some(Command::RandomUuid) => random_uuid::run(),
+        Some(Command::Verify(args)) => verify::run(&args),
     }
 }
 

@@ -39,6 +39,7 @@ mod segment;
 mod time_index;
 mod txn_index;
 mod types;
+mod verify;
 
 pub use appender::Appender;
 pub use compaction::{CleanError, Cleaned, Cleaning, Limits as CleanLimits, Outcome, Plan, Step};
@@ -50,6 +51,8 @@ pub use types::{
     AbortedTransaction, Appended, EpochEnd, Opened, Opening, ProducerInfo, ProducerMark, ReadSlice,
     RecoveryReport, SegmentInfo, TimestampOffset,
 };
+
+pub use verify::{Damage, Verified, verify};
 
 #[cfg(test)]
 mod log_test;

@@ -175,7 +175,8 @@ fn encode(relative_offset: u32, position: u32) -> [u8; ENTRY_BYTES] {
     (u64::from(relative_offset) << 32 | u64::from(position)).to_be_bytes()
 }
 
-fn decode(entry: [u8; ENTRY_BYTES]) -> (u32, u32) {
+/// An entry: relative offset and position.
+pub(super) fn decode(entry: [u8; ENTRY_BYTES]) -> (u32, u32) {
     split(u64::from_be_bytes(entry))
 }
 

@@ -2,7 +2,7 @@
 
 mod entry;
 mod guard;
-mod snapshot;
+pub(super) mod snapshot;
 
 use entry::Passing;
 pub(super) use entry::{BatchRef, Entry, LastRecord};

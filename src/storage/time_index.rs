@@ -104,7 +104,8 @@ fn encode_all(entries: &[TimeEntry]) -> Vec<u8> {
     bytes
 }
 
-fn decode(entry: [u8; ENTRY_BYTES]) -> TimeEntry {
+/// An entry.
+pub(super) fn decode(entry: [u8; ENTRY_BYTES]) -> TimeEntry {
     let [a, b, c, d, e, f, g, h, offset @ ..] = entry;
     (i64::from_be_bytes([a, b, c, d, e, f, g, h]), u32::from_be_bytes(offset))
 }
